@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kTenth = 0.1;
 
-/// What all steps together do, by layer and GPU.
+/// Sums over all steps, by layer and GPU.
 class StepSums {
  public:
   /// `rest_s`: seconds added to the phases of each step.
@@ -115,7 +115,7 @@ class StepSums {
   double bytes_of(double dispatched, double combined) const {
     return (dispatched * model_.dispatch_row_bytes + combined * model_.combine_row_bytes) / count();
   }
-  /// By costs between ranks: the time that its messages take one after the other.
+  /// Adds a port with costs between ranks: the time of its messages, one after the other.
   void tell_port(const std::string& gpu, const RankWork& w, const RankWork& back, SimulateFigures& f) const {
     const double out = w.fabric_out + w.network_out, in = w.fabric_in + w.network_in;
     const double back_out = back.fabric_out + back.network_out, back_in = back.fabric_in + back.network_in;
@@ -195,7 +195,7 @@ std::vector<Variation> variations_of(const CostModel& model) {
                                    Figure{"start of products", &CostModel::product_t0_s},
                                    Figure{"bytes of an expert", &CostModel::branch_bytes},
                                    Figure{"operations of a row", &CostModel::flops_per_row}};
-  // What experts take from data sheets, where nobody measured them.
+  // Rates of data sheets that give the experts' time if it was not measured.
   constexpr std::array kOfRates = {&CostModel::memory_bytes_per_s, &CostModel::flops_per_s, &CostModel::branch_bytes,
                                    &CostModel::flops_per_row};
   std::vector<Variation> out;

@@ -12,16 +12,16 @@
 
 namespace stormcell {
 
-/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases, one behind the other.
-/// Two: while one computes, the links bring back what the other has computed and dispatch its next layer.
+/// Seconds of a step whose micro-batches take turns: [micro-batches][layers]. One: all phases in succession. Two: while
+/// one computes, the links return the other's results and dispatch its next layer.
 double scheduled_s(const std::vector<std::vector<LayerCost>>& micro_batches);
 
-/// A figure that is larger by a tenth.
+/// A model with one figure larger by a tenth.
 struct Variation {
   std::string figure;
   CostModel model;
 };
-/// Of what the model counts with.
+/// One variation for each figure that the model uses.
 std::vector<Variation> variations_of(const CostModel& model);
 
 /// Adds layers, GPUs, links, times and sensitivity to `figures`, which must have the cluster, the layers' names, the

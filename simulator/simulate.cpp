@@ -44,7 +44,7 @@ bool is_capacity_factor(double factor) { return factor > 0 && factor <= kMostFac
 }
 bool is_rest_ms(double ms) { return ms > 0 && ms <= kMostRestMs; }
 
-/// Nothing where the whole text is no number.
+/// Empty if the text is no number.
 std::optional<double> factor_in(std::string_view text) {
   double factor = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), factor);
@@ -129,7 +129,7 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
   return out;
 }
 
-/// Means over equal spans of time, of links that carry something.
+/// Means over equal spans of time, for links that carry something.
 std::vector<LinkInterval> timeline_of(const Filling& filling, const std::vector<size_t>& links) {
   constexpr int64_t kSpans = 64;
   std::vector<LinkInterval> out;
@@ -164,17 +164,17 @@ SimulatedExchange exchange_of(const Filling& filling, const std::vector<NetworkF
   return out;
 }
 
-/// With the rates that one way of an exchange has.
+/// The cluster with the rates of one way of an exchange.
 Cluster slowed(Cluster cluster, const WayCost& way, const CostModel& model) {
   cluster.fabric_bytes_per_s /= way.fabric_factor, cluster.network_bytes_per_s /= way.network_factor;
   for (double& cost : cluster.rank_cost) cost *= model.rank_cost_factor;
   return cluster;
 }
 
-/// Of the dispatch, and of the one on whose ways back the combine goes: another one where tokens follow.
+/// Rows of the dispatch, and of the dispatch whose ways back the combine takes: another one if tokens follow.
 struct ExchangedRows {
   RankRows dispatched, combined;
-  bool dispatched_means = true, combined_means = true;  ///< over where tokens may live, or which replicas they go to
+  bool dispatched_means = true, combined_means = true;  ///< over the places where tokens may live, or over replicas
 };
 
 bool has_replicas(std::span<const BranchShares> shares) {
@@ -279,7 +279,7 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   return f;
 }
 
-/// By its phases one behind the other.
+/// Trust in the step of all phases in succession, without overlap.
 StepTrust trust_of(const SimulateFigures& f) {
   double dispatch = 0, compute = 0, combine = 0;
   for (const SimulatedLayer& l : f.layers) dispatch += l.dispatch_ms, compute += l.compute_ms, combine += l.combine_ms;

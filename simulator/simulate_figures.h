@@ -1,4 +1,4 @@
-// What a simulation says of steps: times of layers and GPUs, links, one exchange.
+// Figures of a simulation: times of layers and GPUs, links, one exchange.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// What one GPU needs by itself in a layer: its own messages through its own ports, its own experts. Means over steps.
+/// Times of one GPU alone in a layer: its own messages through its own ports, and its own experts. Means over steps.
 struct SimulatedShare {
   double dispatch_ms = 0, compute_ms = 0, combine_ms = 0;
 };
@@ -42,7 +42,7 @@ struct SimulatedLink {
   double busy_share = 0;  ///< of the step, at its full rate
 };
 
-/// d ln(time of a step) / d ln(figure), by a figure that is larger by a tenth.
+/// d ln(time of a step) / d ln(figure), measured with the figure larger by a tenth.
 struct Elasticity {
   std::string figure;
   double value = 0;
@@ -53,7 +53,7 @@ struct LinkInterval {
   std::vector<double> link_share;  ///< [links of the collective] of their rates, as a mean
 };
 
-/// From one GPU to another; all begin together.
+/// A message from one GPU to another; all begin together.
 struct SimulatedMessage {
   int32_t from = 0, to = 0;
   double bytes = 0, end_ms = 0;  ///< in the time of the timeline
@@ -65,7 +65,7 @@ struct SimulatedExchange {
   double bytes = 0, closed_form_ms = 0, filled_ms = 0;
   bool means = false;                  ///< messages are means: over where tokens may live, or which replicas they go to
   std::vector<LinkInterval> timeline;  ///< equal spans of time
-  std::vector<SimulatedMessage> sent;  ///< of clusters of at most kMostRanksOfMessages, by sender; of larger ones empty
+  std::vector<SimulatedMessage> sent;  ///< by sender; empty for clusters of more than kMostRanksOfMessages
 };
 inline constexpr int32_t kMostRanksOfMessages = 8;
 
@@ -87,7 +87,7 @@ struct SimulateFigures {
   std::string session, model, cluster, placement;
   int64_t run = 0;
   int32_t nodes = 0, ranks = 0, branches = 0, slot_count = 0;
-  std::optional<Phase> phase;  ///< of whose steps alone; none: of all
+  std::optional<Phase> phase;  ///< only steps of this phase; none: all
   Backend backend = Backend::per_rank;
   ReplicaRule replicas = ReplicaRule::even;
   Residence residence = Residence::home;
@@ -98,7 +98,7 @@ struct SimulateFigures {
   std::optional<CalibrationUse> calibration;
   std::optional<StepTrust> trust;  ///< in the mean step without overlap; null: nothing is calibrated by
   int64_t steps = 0;
-  int64_t dropped_choices = 0;              ///< by a capacity while it was recorded: they cost nothing
+  int64_t dropped_choices = 0;              ///< dropped by a capacity in the recording: they cost nothing
   std::optional<CapacityFigures> capacity;  ///< null: none was asked for
   std::string contents;                     ///< contents of a step (step_contents()); every result begins with them
   std::optional<double> rest_ms;            ///< stated rest of each step; nothing overlaps it
@@ -112,7 +112,7 @@ struct SimulateFigures {
   std::vector<SimulatedLink> links;  ///< ports and uplinks that carry something
   std::vector<Elasticity> sensitivity;
   std::optional<SimulatedCollective> collective;
-  /// null: the placement was made from this very run, or nobody says from which
+  /// null: the placement was made from this very run, or its run is unknown
   std::optional<DeploymentFigures> deployment;
   std::vector<std::string> assumptions, lacks, warnings;
 };

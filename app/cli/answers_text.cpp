@@ -12,7 +12,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// Of the answers, beside what the data say. A plan that is not verified is called so.
+/// Quality of the answers by the data's labels. An unverified plan is marked as such.
 std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.quality) return {};
   const QualityFigures& q = *f.quality;
@@ -42,7 +42,7 @@ std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   return text + "\n" + table_text(groups, {1, 2, 3});
 }
 
-/// Early exits: who leaves where, at what cost, and what other thresholds would give.
+/// Early exits: items at each exit, their costs, and the results of other thresholds.
 std::string exits_block(const RunSummaryFigures& f, bool verbose) {
   constexpr size_t kPoints = 8;
   if (!f.exits || f.exits->exits.empty()) return {};
@@ -74,7 +74,7 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
          exit_order_text(c) + "\n";
 }
 
-/// What each item cost; of a network with exits these have the first line.
+/// Costs of the items; in a network with exits, the exits have the headline.
 std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
@@ -88,7 +88,7 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   return text;
 }
 
-/// Thresholds for a budget: what was asked for, what was found, and whether it holds on other data.
+/// Thresholds for a budget: the target, the thresholds found, and whether they hold on other data.
 std::string target_block(const RunSummaryFigures& f) {
   if (!f.exit_target) return {};
   Rows rows;

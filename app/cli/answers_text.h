@@ -1,4 +1,4 @@
-// What the verbs print of how good the answers are, and at which exits they were given.
+// Text on the quality of answers, and on the exits that gave them.
 #pragma once
 #include <string>
 
@@ -6,7 +6,7 @@
 
 namespace stormcell::cli {
 
-/// Begins with an empty line; nothing where nothing is known.
+/// Begins with an empty line; empty if nothing is known.
 std::string answers_text(const RunSummaryFigures& figures, bool verbose);
 
 }  // namespace stormcell::cli

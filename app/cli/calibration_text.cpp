@@ -9,7 +9,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// Of phases that go by curves over rows, which have no line.
+/// Lines for phases that follow curves over rows, which have no start-up time and rate.
 std::string curves_text(const CalibrationUse& use) {
   std::string text;
   for (const CalibratedPhase& p : use.phases)

@@ -1,4 +1,4 @@
-// What measured calls said, as place, simulate and calibrate tell it.
+// Text on calibrations by measured calls, for place, simulate and calibrate.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace stormcell::cli {
 
-/// "a, b, c, d, ...": ids of calls that a prediction goes by.
+/// "a, b, c, d, ...": ids of the calls that a prediction is made from.
 std::string calls_text(const std::vector<std::string>& ids);
 
-/// Of a step: a table of phases, and what its columns are.
+/// Calibration of a step: a table of phases, and the meaning of its columns.
 std::string calibration_text(const CalibrationUse& use);
 
 }  // namespace stormcell::cli

@@ -17,7 +17,7 @@ namespace {
 
 constexpr auto kBetweenDraws = std::chrono::milliseconds(100);
 
-// A line stays a line, and a terminal is not driven by what a file holds.
+// Keeps a text in one line, and keeps control characters of files from the terminal.
 std::string one_line(std::string_view text) {
   std::string line(text);
   for (char& c : line)
@@ -25,7 +25,7 @@ std::string one_line(std::string_view text) {
   return line;
 }
 
-// Errors of stderr itself have nobody to be told to.
+// Errors of stderr itself cannot be reported anywhere.
 void put(std::string_view text) {
   std::fwrite(text.data(), 1, text.size(), stderr);
   std::fflush(stderr);

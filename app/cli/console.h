@@ -1,4 +1,4 @@
-// What the program says: results on stdout, progress, warnings and errors on stderr, everything in the log file.
+// Output of the program: results on stdout, progress, warnings and errors on stderr, everything in the log file.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace stormcell::cli {
 
 struct ConsoleOptions {
-  bool quiet = false;    ///< errors only, and what was asked for by an option
+  bool quiet = false;    ///< only errors, and output that an option asks for
   bool verbose = false;  ///< also each stage with its time, and details
   std::string log_file;
 };
@@ -30,8 +30,8 @@ class Console : public ProgressSink {
   Progress progress() { return {cancel_, this}; }
   const CancellationToken& cancel() const { return cancel_; }
 
-  /// Names the session that is being recorded into, until the result is printed: an interrupted call says so. `runs`:
-  /// the number of runs it held before; a failed call speaks of those beyond, or of none if nobody counted.
+  /// Names the session that is recorded, until the result is printed: an interrupted call mentions it. `runs`: runs
+  /// that it held before; a failed call mentions only later ones, or none if they were not counted.
   void set_session(const std::string& session, size_t runs = SIZE_MAX) { session_ = session, runs_before_ = runs; }
   const std::string& session() const { return session_; }
   size_t runs_before() const { return runs_before_; }
@@ -64,7 +64,7 @@ class Console : public ProgressSink {
   bool data_on_stdout_ = false, terminal_ = false, colour_ = false, drawn_ = false;
   std::string stage_, remark_, session_;
   size_t runs_before_ = 0;
-  int64_t stage_done_ = 0;  ///< where the stage began: resumed work does not count into its rate
+  int64_t stage_done_ = 0;  ///< start of the stage: resumed work does not count into its rate
   Clock::time_point stage_begin_, last_drawn_;
 };
 

@@ -100,7 +100,7 @@ std::string passes_text(const RunSummaryFigures& f) {
          p.guard_hits + p.fallbacks > 0 ? count_text(p.fallbacks) + " of " + count_text(p.guard_hits + p.fallbacks)
                                         : "-",
          p.reason});
-  // A run of a configuration measures no pass on its own: columns that say nothing go.
+  // A run of a configuration measures no pass on its own: empty columns are dropped.
   std::vector<size_t> right;
   for (size_t column = rows[0].size() - 2; column >= 2; --column) {
     const bool empty = std::all_of(rows.begin() + 1, rows.end(), [&](const auto& row) { return row[column] == "-"; });
@@ -139,7 +139,7 @@ std::string operators_text(const std::string& title, const std::vector<OperatorT
          "; the limit counts memory, which data in a cache do not need\n";
 }
 
-/// Which of two phases figures are of stands above them, and always above those of decoding.
+/// With two phases, the title names the phase, and it always does for decoding.
 enum class PhaseTitle : uint8_t { of_decoding, of_both };
 
 /// All that was found in one phase.

@@ -1,4 +1,4 @@
-// What generate prints for people.
+// Text of generate.
 #pragma once
 #include <string>
 

@@ -104,8 +104,8 @@ std::string stopped_text(ErrorKind kind, const std::string& session) {
              : session + ": " + what + " (it holds every batch that was finished)";
 }
 
-/// Says what a failed call left in its session: "S.storm#3 holds every batch that was finished". Empty: nothing, or the
-/// session itself could not be written.
+/// Describes the rest of a failed call in its session: "S.storm#3 holds every batch that was finished". Empty: nothing,
+/// or the session itself could not be written.
 std::string kept_text(const Console& console, std::string_view error) {
   try {
     if (console.session().empty() || error.starts_with(console.session() + ":") ||
@@ -120,7 +120,7 @@ std::string kept_text(const Console& console, std::string_view error) {
   }
 }
 
-/// Within the words on what to do, if there are any.
+/// Adds it to the advice, if there is any.
 std::string with_kept(std::string text, const std::string& kept) {
   if (kept.empty()) return text;
   if (!text.ends_with(')')) return text + " (" + kept + ")";
@@ -128,14 +128,14 @@ std::string with_kept(std::string text, const std::string& kept) {
   return text + " " + kept + ")";
 }
 
-/// Every refusal ends with what to do; where the throw says nothing, it is usage.
+/// Every refusal ends with advice; an error without one is about usage.
 std::string with_advice(const Error& error, const std::vector<std::string>& arguments) {
   const std::string text = error.what();
   if (error.kind() != ErrorKind::bad_input || text.ends_with(')')) return text;
   return text + " (stormcell " + (arguments.empty() ? "" : arguments[0] + " ") + "--help)";
 }
 
-/// Every way in which the program can end.
+/// Runs the program and handles every way in which it can end.
 int guarded(const std::vector<std::string>& arguments) {
   const CancellationToken cancel;
   raise_on_signals(cancel);

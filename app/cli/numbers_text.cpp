@@ -10,7 +10,7 @@
 namespace stormcell::cli {
 namespace {
 
-// Columns on a terminal: bytes of UTF-8 that begin a character. Names in wide scripts may still stand out.
+// Width on a terminal: bytes of UTF-8 that begin a character. Names in wide scripts may still be misaligned.
 size_t columns(const std::string& text) {
   return static_cast<size_t>(
       std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));

@@ -14,21 +14,21 @@ std::string table_text(const Rows& rows, const std::vector<size_t>& right);
 
 /// "1,234,567"
 std::string count_text(int64_t value);
-/// `digits` significant ones, without an exponent where it can be: "12.3", "0.00123", "3.1e-06".
+/// Uses `digits` significant digits, without an exponent if possible: "12.3", "0.00123", "3.1e-06".
 std::string number_text(double value, int digits = 3);
-/// "-" where there is none.
+/// "-" without a value.
 std::string number_text(const std::optional<double>& value);
-/// "12.3 %" of 0.123.
+/// "12.3 %" for 0.123.
 std::string share_text(double value);
-/// "+12 %" of a difference of 0.12, "-" where there is none.
+/// "+12 %" for a difference of 0.12, "-" without one.
 std::string difference_text(const std::optional<double>& share);
-/// "1.23x"; with its interval "1.23x [1.2, 1.26]", "-" where there is none.
+/// "1.23x"; with its interval "1.23x [1.2, 1.26]", "-" without a value.
 std::string ratio_text(double value);
 std::string ratio_text(const std::optional<double>& value, const std::optional<std::array<double, 2>>& ci);
-/// A number a second: whole from 100 on.
+/// Formats a rate; whole from 100 on.
 std::string rate_text(double value);
 std::string milliseconds_text(double value);
-/// Of what is 0 where nothing differs, such as largest / mean - 1: what sums round is no difference.
+/// Formats a value that is 0 for equal parts, such as largest / mean - 1: rounding of sums is shown as 0.
 std::string excess_text(double value);
 std::string excess_text(const std::optional<double>& value);
 

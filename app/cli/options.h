@@ -1,4 +1,4 @@
-// Options that several verbs share, and options that check what they are given.
+// Options that several verbs share, and options that check their arguments.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,14 +16,14 @@ void add_whole_number(CLI::App& app, const std::string& name, int64_t& value, in
 /// A text that must not be empty.
 void add_text(CLI::App& app, const std::string& name, std::string& value, const std::string& help,
               const std::string& type = "FILE");
-/// The same for an argument that stands without a name and must be given.
+/// The same for an argument without an option's name, which is required.
 void add_argument(CLI::App& app, const std::string& name, std::string& value, const std::string& help);
 
 /// --quiet --verbose --log-file
 void add_console_options(CLI::App& app, ConsoleOptions& options);
 /// --json
 void add_json_option(CLI::App& app, std::string& json);
-/// --measure-seconds: also how long the machine is probed for what it can do at most.
+/// --measure-seconds: also sets the time for probing the machine's limits.
 void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options);
 /// The options of optimize alone (kOptimizeOptions), that one among them.
 void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOptions& options);

@@ -11,15 +11,15 @@ namespace stormcell::cli {
 void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration);
 /// --model-config --hidden --ffn --dtype
 void add_size_options(CLI::App& app, SizeOptions& sizes);
-/// Where they come from, and what was assumed of them.
+/// Source of the sizes, and assumptions about them.
 std::string sizes_source_text(const ModelSizes& sizes);
 /// "clusters:" and a line for each.
 std::string clusters_footer();
 
-/// --report beside --json: before anything is done. Error(bad_input): both take standard output, or nothing can be
-/// written there.
+/// Checks --report beside --json before the work. Error(bad_input): both take standard output, or the report cannot be
+/// written.
 void check_report_option(const std::string& report, const std::string& json, Console& console);
-/// Says where the page lies.
+/// Tells where the page is.
 void tell_report(const std::string& report, Console& console);
 
 }  // namespace stormcell::cli

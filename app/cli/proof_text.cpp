@@ -36,8 +36,8 @@ void add_speedup(Rows& rows, const RunSummaryFigures& f) {
   const SpeedVerdict verdict = speed_verdict(f);
   const std::string sentence(speed_sentence(verdict));
   const bool faster = verdict == SpeedVerdict::faster;
-  // With a target, the headline is the gain over the model as it came. The gain of the passes alone is measured at
-  // equal thresholds.
+  // With a target, the headline is the gain over the unchanged model. The gain of the passes alone is measured at equal
+  // thresholds.
   const bool of_target = f.exit_target && f.is_verified();
   if (of_target) rows.push_back({"speed-up", over_model_sentence(*f.exit_target)});
   const std::string title = of_target ? "  by passes alone" : "speed-up";

@@ -1,4 +1,4 @@
-// Whether a run is verified, and what it shows of speed.
+// Text on the verification of a run, and on its speed.
 #pragma once
 #include <string>
 

@@ -15,7 +15,7 @@ namespace stormcell::cli {
 
 namespace {
 
-/// What is no session is refused where it is opened to be written.
+/// Counts the runs; 0 for a file that is no session, which is refused when it is opened for writing.
 size_t runs_of(const std::string& session) {
   if (session.empty() || !std::filesystem::exists(session)) return 0;
   try {

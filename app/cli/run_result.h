@@ -1,4 +1,4 @@
-// The end of run, profile, optimize, generate and what-if: how their figures are shown.
+// Shows the figures of run, profile, optimize, generate and what-if at their end.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,16 +10,16 @@
 
 namespace stormcell::cli {
 
-/// Made before the work: whatever cannot be written is told at once.
+/// Make it before the work, so that a file that cannot be written is reported at once.
 class RunResult {
  public:
   RunResult(const std::string& json, const std::string& session, Console& console);
-  /// Warnings, JSON, the table; the exit code. Throws Error(failed) where the result was not verified.
+  /// Shows warnings, JSON and the table; returns the exit code. Throws Error(failed) if the result was not verified.
   int show(const RunSummaryFigures& figures);
   int show(const GenerateFigures& figures);
   int show(const WhatIfFigures& figures);
-  /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to
-  /// its end.
+  /// With --phase both, shows the first half as soon as it is done. Its JSON is written if the second half does not
+  /// finish.
   void print_half(const RunSummaryFigures& first);
   /// Runs f(), which may print a half.
   template <class F>
@@ -31,30 +31,30 @@ class RunResult {
       throw;
     }
   }
-  /// The two halves of show(): what is printed, and the exit code.
+  /// The two parts of show(): printing, and the exit code.
   void print(const RunSummaryFigures& figures);
   static int verdict(const RunSummaryFigures& figures);
 
  private:
   void write(const std::string& json, const std::string& text);
   void write_half();
-  /// Of one of two phases, by its name.
+  /// Prints the warnings with the name of their phase.
   void warn(const RunSummaryFigures& of) const;
   std::string half_;  ///< JSON of a half that was printed
   Console& console_;
   TextOutput json_;
 };
 
-/// Throws Error(failed) that names the model: its run could not be verified, the first of `reasons` and what to do;
-/// empty: to report it.
+/// Throws Error(failed) that names the model: its run could not be verified; with the first of `reasons` and the
+/// remedy; empty: to report it.
 [[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
                                     const std::string& what_to_do);
-/// Of --phase both: what is written of decoding beside FILE. "plan.json" gives "plan.decode.json".
+/// File for decoding with --phase both: "plan.decode.json" for "plan.json".
 std::string file_of_decoding(const std::string& file);
-/// Standard output takes no session and no binary file.
+/// Refuses sessions and binary files on standard output.
 void check_session_option(const std::string& session);
 void check_binary_output(const std::string& option, const std::string& path);
-/// The text of a stormcell.config/1; the file's name stands in every error.
+/// The text of a stormcell.config/1; errors name the file.
 std::string read_config(const std::string& path);
 
 }  // namespace stormcell::cli

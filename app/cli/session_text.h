@@ -1,4 +1,4 @@
-// What inspect prints of a session: its runs and placements.
+// Text of inspect on a session: its runs and placements.
 #pragma once
 #include <string>
 

@@ -1,4 +1,4 @@
-// What texts of runs, of what was generated, of sessions and of models have in common.
+// Parts that texts of runs, generation, sessions and models share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace stormcell::cli {
 
-/// In files: kernels lay weights out as they read them, and that takes more or less.
+/// Bytes in files; kernels lay weights out in their own way, which takes more or less.
 std::string stored_text(int64_t bytes);
 /// Model, data and machine of a run.
 std::string subject_text(const ModelFigures& model, const DatasetFigures& data, const DeviceFigures& device);
 /// A table of the routers; empty: there are none.
 std::string routing_text(const std::vector<RouterFigures>& routing);
-/// Nothing without a budget.
+/// Adds nothing without a budget.
 void add_budget(Rows& rows, const std::optional<BudgetFigures>& budget, const std::vector<ReadingPlan>& plans);
-/// Where the run is kept; nothing where it is not.
+/// Adds the session and the run's number; nothing if the run is not kept.
 void add_session(Rows& rows, const std::string& file, int64_t run);
 
 }  // namespace stormcell::cli

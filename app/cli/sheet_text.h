@@ -7,8 +7,8 @@
 namespace stormcell::cli {
 
 std::string to_text(const ModelSheet& sheet);
-/// Its routing, tokenizer, memory and speed alone, behind an empty line: for a model whose graph is printed; empty: the
-/// sheet says nothing of them.
+/// Only its routing, tokenizer, memory and speed, behind an empty line: for a model whose graph is printed; empty: the
+/// sheet has none of them.
 std::string needs_text(const ModelSheet& sheet);
 
 }  // namespace stormcell::cli

@@ -11,7 +11,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// What of a plan the device runs without the host; the tree itself is long, and goes where --segments says.
+/// Steps and segments of a plan, or that it runs without the host. The tree of segments is long; --segments writes it.
 std::string plan_text(const PlanStructure& p) {
   std::string text = "\nplan of one " + std::string(p.phase == WorkPhase::decode ? "decoding" : "forward pass");
   if (p.weight_budget > 0) text += " with " + bytes_text(p.weight_budget) + " for the weights of branches";
@@ -22,7 +22,7 @@ std::string plan_text(const PlanStructure& p) {
 
 std::string mflop_text(double flops) { return number_text(flops / 1e6) + " MFLOP"; }
 
-/// Before a run nobody knows where cells go: of exits this has both ends, of other routers what it assumes.
+/// Operations are unknown before a run: with exits this gives both ends, for other routers it states its assumptions.
 std::string operations_text(const ModelStructure& s) {
   std::string assumed;
   if (!s.item_flops && !s.routers.empty())

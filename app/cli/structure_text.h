@@ -1,4 +1,4 @@
-// What inspect prints of a model.
+// Text of inspect on a model.
 #pragma once
 #include <string>
 

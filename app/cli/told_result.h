@@ -1,4 +1,4 @@
-// What a verb ends with: warnings, its result as JSON where that was asked for, and as text.
+// The end of a verb: warnings, its result as JSON if asked for, and as text.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace stormcell::cli {
 
-/// Runs work(progress), whose result has to_json() and may have `warnings`, and tells it. `json_path`: of --json;
-/// empty: none. The file is opened first: who cannot write it has not worked for nothing.
+/// Runs work(progress), whose result has to_json() and may have `warnings`, and prints it. `json_path`: of --json;
+/// empty: none. The file is opened first, so that the work is not in vain if it cannot be written.
 template <class Work, class ToText>
 void tell_result(Console& console, const std::string& json_path, Work&& work, ToText&& to_text) {
   TextOutput json(json_path);

@@ -17,7 +17,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// "12 3 0 4"; of many branches the largest, with their numbers.
+/// "12 3 0 4"; with many branches only the largest, with their numbers.
 std::string loads_text(const std::vector<int64_t>& load) {
   constexpr size_t kAll = 16, kLargest = 8;
   std::string text;
@@ -44,7 +44,7 @@ std::string strongest_text(const std::vector<Pair>& strongest, Text text) {
 
 std::string branch_text(int32_t branch) { return "#" + std::to_string(branch); }
 
-/// Empty where nothing is known.
+/// Empty if nothing is known.
 std::string pairs_text(const AnalyzeFigures& f) {
   std::string text;
   std::vector<std::vector<std::string>> next = {{"transitions from", "to", "likeliest", "by load", "strongest"}};
@@ -95,7 +95,7 @@ std::string reuse_and_drift_text(const AnalyzeFigures& f) {
   return text;
 }
 
-/// Empty where nothing is known.
+/// Empty if nothing is known.
 std::string choices_text(const AnalyzeFigures& f) {
   const PredictabilityFigures& p = f.predictability;
   std::vector<std::vector<std::string>> rows;
@@ -179,7 +179,7 @@ std::string to_text(const AnalyzeFigures& f) {
          pairs_text(f) + choices_text(f);
 }
 
-/// Of the recording, and of the other one.
+/// Warns of an unfinished recording, or of the one that it is compared with.
 template <class Figures>
 void warn_unless_finished(Console& console, const Figures& f) {
   if (f.status != RunStatus::finished)

@@ -33,7 +33,7 @@ std::string error_line(const std::string& errors) {
   return found;
 }
 
-/// FILE of "--json FILE" or "--json=FILE"; empty where there is none.
+/// FILE of "--json FILE" or "--json=FILE"; empty without it.
 std::string json_of(const std::vector<std::string>& args) {
   for (size_t i = 1; i < args.size(); ++i) {
     if (args[i] == "--json" && i + 1 < args.size()) return args[i + 1];

@@ -19,7 +19,7 @@
 namespace stormcell::cli {
 namespace {
 
-// Differences from the oracle are rounding: their second digit says nothing any more, but their counts are whole.
+// Differences from the oracle are rounding, so two digits are enough; their counts are whole.
 std::string figure_text(const std::string& figure, const std::optional<double>& value) {
   if (!value) return "-";
   return number_text(*value, figure.starts_with("verified.") && std::fabs(*value) < 1 ? 2 : 5);
@@ -31,8 +31,8 @@ std::string name_text(const std::string& figure) {
   return unit.empty() ? figure : figure + " (" + std::string(unit) + ")";
 }
 
-// True for figures that the short table leaves out: of single operators and of the machine, counts of repetitions, and
-// all of the verification but its verdicts.
+// True for figures that the short table leaves out: those of single operators and of the machine, counts of
+// repetitions, and all of the verification except its verdicts.
 bool is_detail(const std::string& figure) {
   constexpr std::array kVerdicts = {"verified.passed", "verified.max_rel_diff", "verified.flips",
                                     "verified.explained_flips", "verified.dropped"};
@@ -43,7 +43,7 @@ bool is_detail(const std::string& figure) {
          figure.ends_with(".rounds") || figure.ends_with("_batches") || figure.ends_with("seconds");
 }
 
-/// Shown where it stands in one run only, too: what one run read, the other did not have to.
+/// These are shown even if only one run has them: what one run read, the other did not have to.
 bool is_of_budget(const std::string& figure) {
   return figure == "weight_budget.budget_bytes" ||
          (figure.find("weights_read.") != std::string::npos && !figure.ends_with(".executions"));

@@ -50,7 +50,7 @@ class OptimizeVerb : public Verb {
     if (!report_.empty()) check_output_path(report_);
     if (both && !report_.empty()) check_output_path(file_of_decoding(report_));
     RunResult result(json_, optimize_.session, console);
-    // A report is made from a session: where none is asked for, from one that is thrown away.
+    // A report is made from a session: without one, from a temporary session.
     std::optional<ScratchFolder> scratch;
     if (!report_.empty() && optimize_.session.empty()) optimize_.session = scratch.emplace().path() + "/report.storm";
     TextOutput config(config_out_), decode_config(both && !config_out_.empty() ? file_of_decoding(config_out_) : "");
@@ -76,7 +76,7 @@ class OptimizeVerb : public Verb {
   }
 
  private:
-  /// What was not verified has no configuration: the file stays as it was.
+  /// An unverified plan has no configuration: the file then stays unchanged.
   static void write_config(const std::string& config, TextOutput& to) {
     if (config.empty()) return;
     to.write(config + "\n");

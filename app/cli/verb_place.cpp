@@ -64,7 +64,7 @@ std::string layouts_text(const std::string& what, const std::vector<LayoutLine>&
   return table_text(rows, {1, 2, 3, 4, 5, 6});
 }
 
-/// Empty where nothing was traded.
+/// Empty without a trade of traffic for balance.
 std::string front_text(const PlaceFigures& f) {
   return f.front.size() < 2 ? std::string() : "\n" + layouts_text("less traffic for less balance", f.front);
 }
@@ -207,7 +207,7 @@ class PlaceVerb : public Verb {
     tell_result(console, json_, work,
                 [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
   }
-  /// What to try next; empty where a solver was named, or where there are counts alone.
+  /// The next command to try; empty if a solver was named, or if the recording has only counts.
   std::string further_text(const PlaceFigures& f) const {
     return solver_.empty() && f.unit == SplitUnit::tokens ? "--solver joint searches further (default 15 s)\n" : "";
   }

@@ -45,7 +45,7 @@ class RunVerb : public Verb {
   }
 
  private:
-  /// As optimize --phase both wrote them: one file for each phase.
+  /// Reads the second file of optimize --phase both, which writes one for each phase.
   void read_config_of_decoding() {
     if (config_file_ == "-") bad_input("--config", "--phase both replays two files, one for each phase", "name a file");
     run_.decode_config_name = file_of_decoding(config_file_);

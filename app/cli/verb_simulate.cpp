@@ -24,7 +24,7 @@ constexpr size_t kMostRows = 16;  // of a table; the JSON has all
 
 std::string bytes_of(double bytes) { return bytes_text(static_cast<int64_t>(bytes)); }
 
-/// The rows that are largest by `value`, in their order; what was left out is said below.
+/// The rows with the largest `value`, in their order; the number of omitted rows is stated below.
 template <class T, class Value>
 std::vector<const T*> largest(const std::vector<T>& all, Value value) {
   std::vector<const T*> rows;

@@ -11,7 +11,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// "encoder.block.1.mlp/3": the branch stands behind the last slash.
+/// Parses "encoder.block.1.mlp/3": the branch is behind the last slash.
 BranchOff parse_branch(const std::string& text) {
   const size_t slash = text.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())

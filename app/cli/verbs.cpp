@@ -44,7 +44,7 @@ constexpr std::array kVerbs = {
 constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run",
                                 make_measure_again};
 
-// Of the contracts, to come in later versions.
+// Verbs of the contracts that later versions will have.
 constexpr std::array kPlanned = {"tune"};
 
 std::string padded(std::string text, size_t width) {

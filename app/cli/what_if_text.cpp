@@ -95,7 +95,7 @@ std::string verified_text(const WhatIfFigures& f) {
   return "yes, before and after: the oracle made the same change; " + f.after->verified->text;
 }
 
-/// Each branch of the routers that were changed; the first ones of many.
+/// Lists each branch of the changed routers; only the first ones if there are many.
 std::string loads_text(const WhatIfFigures& f, bool verbose) {
   Rows rows = {{"router", "branch", "cells before", "share", "cells after", "share", ""}};
   const auto share = [](int64_t part, const std::vector<int64_t>& all) {

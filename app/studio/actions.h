@@ -14,9 +14,9 @@ namespace stormcell::studio {
 
 struct ActionRow {
   QString id = {};
-  QString menu = {};  ///< menu it stands in; empty: palette and keys only
+  QString menu = {};  ///< its menu; empty: palette and keys only
   QString text = {};
-  QString tip = {};  ///< what it does, in a sentence
+  QString tip = {};  ///< its effect, in a sentence
   QList<QKeySequence> keys = {};
   std::function<void()> run = {};
   std::function<QString()> blocked = {};  ///< why it cannot be done now, empty: it can; null: always
@@ -45,8 +45,8 @@ class Actions : public QObject {
   QHash<QString, QAction*> actions_;
 };
 
-/// How well `typed` fits `text`: its letters in order, better at starts of words and in a row; < 0: not at all. For the
-/// palette.
+/// Score of `typed` in `text` for the palette: its letters in order, better at starts of words and in a row; < 0: no
+/// match.
 int fit(const QString& typed, const QString& text);
 
 }  // namespace stormcell::studio

@@ -12,13 +12,13 @@
 namespace stormcell::studio {
 
 enum class Job : uint8_t {
-  read_view,     ///< what one view shows: one such job a view
+  read_view,     ///< content of one view: one such job a view
   open_session,  ///< of a document
   open_other,    ///< the session to compare with
-  read_choices,  ///< what can be selected
-  look_again,    ///< whether the session's file has grown
-  look_over,     ///< whether it is damaged
-  open_path,     ///< whatever a path names, or the sample
+  read_choices,  ///< entries that can be selected
+  look_again,    ///< checks if the session's file has grown
+  look_over,     ///< checks if it is damaged
+  open_path,     ///< opens any path, or the sample
   write_file,
   run_again,
   show_contents,
@@ -44,18 +44,18 @@ class Background : public QObject {
     start({Job::read_view, view}, std::move(load), std::move(failed));
   }
   void cancel(Job job) { cancel({job, nullptr}); }
-  /// Whether something is read for it.
+  /// True while something is read for the view.
   bool reads(const views::View* view) const { return jobs_.contains({Job::read_view, view}); }
   bool does(Job job) const { return jobs_.contains({job, nullptr}); }
-  /// Asks that reading to end: it fails, and says that it was stopped.
+  /// Stops the view's reading: it fails and says that it was stopped.
   void stop(const views::View* view);
   bool idle() const { return jobs_.isEmpty(); }
 
  signals:
   void idle_changed(bool idle);
-  /// Of a reading that takes longer than a moment; permille -1: unknown.
+  /// Progress of a reading that takes more than a moment; permille -1: unknown.
   void progressed(const stormcell::views::View* view, const QString& text, int permille);
-  /// One ended, whatever came of it.
+  /// A reading ended, with or without a result.
   void read(const stormcell::views::View* view);
 
  private:

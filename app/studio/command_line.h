@@ -1,4 +1,4 @@
-// What the window does, as a command for a shell.
+// Commands for a shell that do the same as the window.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -8,7 +8,7 @@
 
 namespace stormcell::studio {
 
-/// A word that a shell takes as one.
+/// Quotes a word so that a shell takes it as one.
 QString shell_quoted(const QString& word);
 /// The command `stormcell optimize MODEL --data ...` that repeats a run with its settings. Empty settings give an empty
 /// text. `time_limit`: seconds; 0: none.

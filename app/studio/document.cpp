@@ -127,7 +127,7 @@ void Document::close() {
   emit selection_changed();
 }
 
-// Views read a part of the file each: what is wrong elsewhere is said here, once.
+// Views read only a part of the file each: damage elsewhere is reported here, once.
 void Document::look_over() {
   background_.start(
       Job::look_over,
@@ -138,7 +138,7 @@ void Document::look_over() {
             emit looked_over(QString::fromStdString(damage.value_or(std::string())));
         };
       },
-      // Whoever reads it next says why it cannot be read.
+      // The next reader reports why it cannot be read.
       [this](const QString&) { emit looked_over({}); });
 }
 
@@ -150,7 +150,7 @@ void Document::take_session(SessionOverview session, const std::string& revision
   const RunLine* chosen = nullptr;
   for (const RunLine& r : session_->runs) {
     if (r.id == run) chosen = &r;
-    // Without a wish: the newest run that has any batch.
+    // Without a wish, the newest run that has any batch is chosen.
     if (run == 0 && (r.batches > 0 || !chosen)) chosen = &r;
   }
   if (chosen) context_.main = source_of(*session_, *chosen, revision);
@@ -204,7 +204,7 @@ void Document::read_choices() {
         const SelectionChoices choices = read_selection_choices(source.file, source.run);
         return [take, choices] { take(choices); };
       },
-      // The view that reads the same run says what is wrong with it.
+      // The view that reads the same run reports its fault.
       [take](const QString&) { take({}); });
 }
 

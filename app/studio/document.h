@@ -24,7 +24,7 @@ class Document : public QObject {
   const RunLine* run() const;
   const views::Context& context() const { return context_; }
   const views::Selection& selection() const { return selection_; }
-  /// What the run on show has to choose from; empty until it was read.
+  /// Phases, labels and routers of the shown run, to choose from; empty until they are read.
   const SelectionChoices& choices() const { return choices_; }
   QUndoStack& undo_stack() { return undo_; }
 
@@ -38,9 +38,9 @@ class Document : public QObject {
   void select(const views::Selection& selection);
   /// Looks whether the file has changed, as the timer does.
   void poll();
-  /// A run is written into a session: the timer looks at least three times a second instead of once.
+  /// While a run is written into the session, the timer looks three times a second instead of once.
   void expect_changes(bool expected);
-  /// The timer waits while this is true: a view that is still reading would be overtaken for ever by a run that is fast.
+  /// The timer waits while this returns true: otherwise a fast run would always overtake a view that is still reading.
   void set_busy(std::function<bool()> busy) { busy_ = std::move(busy); }
 
  signals:
@@ -50,8 +50,8 @@ class Document : public QObject {
   void selection_changed();
   void choices_changed();
   void failed(const QString& message);
-  /// Some time after opened(): all of the session was read, or is too large for that; what is damaged, empty: nothing
-  /// that is known.
+  /// Emitted some time after opened(), when the whole session was read or is too large for it. `damage`: the damage
+  /// found; empty: none.
   void looked_over(const QString& damage);
 
  private:

@@ -1,11 +1,11 @@
-// What is said of an exception that work on another thread has thrown.
+// Text on an exception from another thread.
 #pragma once
 #include <QString>
 #include <exception>
 
 namespace stormcell::studio {
 
-/// What happened and what to do.
+/// The fault and its remedy.
 QString fault_text(const std::exception_ptr& fault);
 
 }  // namespace stormcell::studio

@@ -60,7 +60,7 @@ const views::ViewEntry& entry_of(const QString& id) {
             advice_on_word(id.toStdString(), views::all_views(), [](const views::ViewEntry& e) { return e.id; }));
 }
 
-/// Opens what is asked for, and refuses a selection of what is not there.
+/// Opens the requested session, and refuses a selection that it does not have.
 void open(Document& document, Background& background, const ExportRequest& request) {
   Patience patience(request.patience, request.session);
   bool chosen = false, looked_over = false;

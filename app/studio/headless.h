@@ -21,16 +21,16 @@ struct ExportRequest {
   double scale = 1;
   std::chrono::milliseconds patience = std::chrono::minutes(5);  ///< for all that has to be read
 };
-/// Writes one view of a session, or its figures, to a file; of kModelView the page of a model, which `session` then
-/// names. Returns the exit code; what is wrong stands on stderr in
-/// one line.
+/// Writes one view of a session, or its figures, to a file. For kModelView it is the page of a model, which `session`
+/// then names. Returns the exit code; an error is one line on stderr.
 int export_view(const ExportRequest& request);
 
-/// Throws Error(bad_input) where `selection` names what the run has not, and says what it has. Cells are not looked at.
+/// Throws Error(bad_input) if `selection` names something that the run does not have; the error lists what it has.
+/// Cells are not checked.
 void check_selection(const std::string& file, const SelectionChoices& choices, const views::Selection& selection);
-/// Shows `view` what it is to show, as often as it takes: controls may come with the data, and what they are set to may
-/// want other data. Throws Error for a control that cannot be so, for what cannot be read, and where it takes longer
-/// than `patience`.
+/// Shows the wanted state in `view`, in as many readings as it takes: controls may come with the data, and their values
+/// may need other data. Throws Error for a control that cannot have its value, for data that cannot be read, and if it
+/// takes longer than `patience`.
 void settle(views::View& view, Background& background, const views::Context& context, views::Selection selection,
             const QList<ControlState>& controls, std::chrono::milliseconds patience);
 

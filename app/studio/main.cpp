@@ -16,7 +16,7 @@ namespace {
 
 using namespace stormcell;
 
-/// What is known of the arguments before Qt can read them.
+/// Options that matter before Qt can parse the arguments.
 struct Asked {
   bool picture = false, words = false;  ///< words: help, the version or the views
   Asked(int argc, char** argv) {
@@ -31,7 +31,7 @@ struct Asked {
 /// Pictures need no display, and must be the same with and without one.
 void do_without_display() {
   qputenv("QT_QPA_PLATFORM", "offscreen");
-  // What Qt has to say about a missing desktop is no concern of who wants a picture.
+  // Qt's complaints about a missing desktop do not concern a picture.
   qInstallMessageHandler([](QtMsgType type, const QMessageLogContext&, const QString& message) {
     if (type == QtCriticalMsg || type == QtFatalMsg) std::fprintf(stderr, "stormcell: %s\n", qPrintable(message));
   });

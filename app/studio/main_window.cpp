@@ -99,7 +99,7 @@ void MainWindow::show_wanted_run() {
 }
 
 namespace {
-/// What tells a run from its neighbours: its speed-up, and passes that were left out.
+/// The result that tells a run from its neighbours: its speed-up, and passes that were left out.
 QString result_of(const RunLine& run) {
   const auto chosen = views::chosen_passes(run);
   if (!chosen) return {};
@@ -243,7 +243,7 @@ void MainWindow::set_theme(const QString& theme) {
       theme == "dark" || (theme == "system" && QGuiApplication::palette().color(QPalette::Window).lightness() < 128);
   const QPalette palette = (dark ? views::Theme::dim() : views::Theme::light()).palette();
   QApplication::setPalette(palette);
-  // Fusion outlines these with a darker tone, which nobody sees on a dark ground.
+  // Fusion outlines these with a darker tone, which is invisible on a dark ground.
   QPalette fields = palette;
   if (dark) fields.setColor(QPalette::Base, palette.color(QPalette::Button));
   for (const char* type : {"QCheckBox", "QLineEdit", "QAbstractSpinBox"}) QApplication::setPalette(fields, type);

@@ -39,13 +39,13 @@ class MainWindow : public QMainWindow {
   ~MainWindow() override;
 
   void open(const QString& session) { document_.open(session); }
-  /// Opens what was dropped or named: sessions, models, traces, or data for the model on show.
+  /// Opens dropped or named paths: sessions, models, traces, or data for the shown model.
   void open_anything(const QStringList& paths);
   void open_anything(const QString& path) { open_anything(QStringList{path}); }
   void show_view(const QString& id);
   /// Keeps for the next start what restore() takes up.
   void keep() const;
-  /// Windows, theme, recent files and what was open when the program ended. Off in tests.
+  /// Restores windows, theme, recent files and the sessions that were open when the program ended. Off in tests.
   void restore(bool session_too);
   void say(const QString& message);
   /// Something went wrong: stays on show until it is put away.
@@ -55,7 +55,7 @@ class MainWindow : public QMainWindow {
   RunController& runs() { return runs_; }
   Background& background() { return background_; }
   Actions& actions() { return actions_; }
-  /// Who says whether a session can be written, for tests: root can write everywhere.
+  /// Replaces the check whether a session can be written, for tests: root can write everywhere.
   void set_writable(std::function<bool(const std::string&)> writable) { writable_ = std::move(writable); }
   views::View* view() const;
   QString view_id() const;
@@ -108,7 +108,7 @@ class MainWindow : public QMainWindow {
   PassSelection passes_of_run() const;
   void run_again(const Again& again);
   void run_into_session(const Again& again);
-  /// A try: answered by the session where it has one, else by a run.
+  /// A try: answered by the session if it has one, else by a run.
   void try_out(const TrySettings& wanted);
   void start_try(const TrySettings& wanted);
   void update_what_if();
@@ -173,7 +173,7 @@ class MainWindow : public QMainWindow {
   bool side_wanted_ = true;
   bool remembers_ = false;
   std::function<bool(const std::string&)> writable_ = session_is_writable;
-  std::function<void()> after_opening_;  ///< what waits for the session that is being opened
+  std::function<void()> after_opening_;  ///< work that waits until the session is open
   int64_t wanted_run_ = 0;               ///< to be shown when the session has it; 0: none
   bool show_new_run_ = false;            ///< the run that is going on was asked for to be looked at
   /// The run of a page.

@@ -1,4 +1,4 @@
-// The tables of what the window can do: files, runs.
+// The tables of the window's actions: files, runs.
 #include <QApplication>
 #include <QClipboard>
 #include <QFileDialog>

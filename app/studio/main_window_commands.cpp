@@ -1,4 +1,4 @@
-// What the window does when its actions are asked for.
+// Commands of the window's actions.
 #include <QApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -79,7 +79,7 @@ void MainWindow::run_again(const Again& again) {
       [this](const QString& message) { complain(message); });
 }
 
-/// Those that the run on show was optimised with; all where it was not.
+/// Passes that the current run was optimised with; all if it was not optimised.
 PassSelection MainWindow::passes_of_run() const {
   const auto chosen = views::chosen_passes(*document_.run());
   return chosen ? views::selection_of(*chosen) : PassSelection();

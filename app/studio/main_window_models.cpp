@@ -1,4 +1,4 @@
-// Models in the window: what a drop opens, the page of a model, its runs while they go on.
+// Models in the window: opening a drop, the page of a model, its runs while they go on.
 #include <QDir>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -30,7 +30,7 @@ ModelPage* MainWindow::model_page() const { return open_list_ ? open_list_->page
 
 void MainWindow::open_anything(const QStringList& paths) {
   const ModelPage* page = model_page();
-  // The latest job wins: what an earlier one has not opened yet is opened with it.
+  // The latest job wins: it also opens the paths that an earlier one has not opened yet.
   opening_ += paths;
   background_.start(
       Job::open_path,

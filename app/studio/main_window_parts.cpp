@@ -1,4 +1,4 @@
-// The window's parts, and what each tells the others.
+// The window's parts, and their connections.
 #include <QDockWidget>
 #include <QFileInfo>
 #include <QLabel>
@@ -38,7 +38,7 @@ class EditCommand : public QUndoCommand {
   std::function<void()> redo_, undo_;
 };
 
-/// As high as all of its rows, whatever the font.
+/// A list that is as high as all of its rows, in any font.
 class WholeList : public QListWidget {
  public:
   explicit WholeList(QWidget* parent) : QListWidget(parent) {
@@ -182,7 +182,7 @@ void MainWindow::connect_lists() {
   connect(&actions_, &Actions::refused, this, &MainWindow::say);
   connect(welcome_, &WelcomePage::recent_wanted, this, &MainWindow::open);
   connect(view_list_, &QListWidget::currentRowChanged, this, [this] { update_view(); });
-  // Who clicks a view goes on in it: its keys are for it, not for a search in the list.
+  // After a click, the view has the focus: keys are for it, not for a search in the list.
   connect(view_list_, &QListWidget::itemClicked, this, [this] {
     if (view()) view()->picture()->setFocus();
   });
@@ -305,7 +305,7 @@ void MainWindow::connect_runs() {
   connect(&follow_timer_, &QTimer::timeout, this, &MainWindow::follow_run);
   connect(&runs_, &RunController::progressed, this,
           [this](const QString& text, int permille) { tell_progress(text, permille); });
-  // Of the view on show, where no run is going on.
+  // Shows the progress of the current view's reading, unless a run is going on.
   connect(&background_, &Background::progressed, this,
           [this](const views::View* of, const QString& text, int permille) {
             if (runs_.running() || of != view()) return;
@@ -340,7 +340,7 @@ void MainWindow::connect_runs() {
 
 namespace {
 
-/// How an optimisation ended, in a sentence without its end.
+/// Outcome of an optimisation, in a sentence without its end.
 QString outcome(const RunSummaryFigures& f) {
   const auto& ci = f.speedup_ci95;
   if (run_kind(f.verb) == RunKind::run)

@@ -1,4 +1,4 @@
-// The tables of what the window can do: views, selection, appearance, help.
+// The tables of the window's actions: views, selection, appearance, help.
 #include <QApplication>
 #include <QDockWidget>
 #include <algorithm>

@@ -23,12 +23,12 @@ class ModelPage : public QWidget {
   explicit ModelPage(OpenedModel model, QWidget* parent = nullptr);
   const OpenedModel& model() const { return model_; }
   bool runs() const { return model_.runs; }
-  /// The data box as it stands.
+  /// Text of the data box.
   QString data() const;
   void set_data(const QString& data);
   QString session() const;
   void set_session(const QString& session);
-  /// What was asked for, without the data. Throws Error(bad_input) that names an option.
+  /// The request of the settings, without the data. Throws Error(bad_input) that names an option.
   RunRequest request() const;
 
   enum class State : uint8_t {
@@ -37,7 +37,7 @@ class ModelPage : public QWidget {
     busy,   ///< another run is going on
   };
   void set_state(State state);
-  /// A line below the data; empty: none.
+  /// Shows a line below the data; empty: none.
   void show_fault(const QString& message);
 
  signals:

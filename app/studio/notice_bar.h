@@ -1,5 +1,5 @@
-// A bar above the views that says what went wrong or was stopped, until it is put away or something new is opened. The
-// rest of the window goes on.
+// A bar above the views that reports an error or a stop, until it is closed or something new is opened. The rest of the
+// window stays usable.
 #pragma once
 #include <QFrame>
 #include <QString>
@@ -13,7 +13,7 @@ class NoticeBar : public QFrame {
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
   void show_fault(const QString& message);
-  /// What happened because somebody wanted it, and what to do next.
+  /// Shows the outcome of a command, and the next step.
   void show_fact(const QString& message);
   QString message() const;  ///< empty: nothing is on show
 

@@ -1,4 +1,4 @@
-// The list of what is open in the window: sessions, and models with the session of their runs.
+// The list of open sessions, and of open models with the session of their runs.
 #pragma once
 #include <QList>
 #include <QListWidget>
@@ -23,13 +23,13 @@ class OpenList : public QListWidget {
   int current() const { return currentRow(); }
   /// The page of the current entry; null: it is a session, or nothing is open.
   ModelPage* page() const;
-  /// -1: there is none.
+  /// -1: the list does not have it.
   int find_session(const QString& session) const;
   int find_model(const QString& model) const;
   int index_of(const ModelPage* page) const;
   int add(const Entry& entry);
   void set_session(int index, const QString& session);
-  /// Without a signal.
+  /// Selects without a signal.
   void select(int index);
   void remove(int index);
 

@@ -37,7 +37,7 @@ OpenedAs opened_as(const QString& path, bool takes_data) {
   if (has_any(uses, kOfModels) || (known && has_sheet(path))) return OpenedAs::model;
   if (known && !known->remedy.empty())
     bad_input(path.toStdString(), "is " + known->name + ", not a session, a trace or a model", known->remedy);
-  // The reader's own error says what it takes and what is missing.
+  // The reader's own error describes what it takes and what is missing.
   const QString suffix = what.suffix().toLower();
   if (trace_suffixes().contains(suffix)) return OpenedAs::trace;
   if (has_any(uses, kOfData) && suffix != "storm")

@@ -1,4 +1,4 @@
-// Decides what a window does with a file or folder that is dropped on it or named. The content decides, not the name.
+// Decides how a window opens a dropped or named file or folder. The content decides, not the name.
 #pragma once
 #include <QString>
 #include <cstdint>
@@ -12,8 +12,8 @@ enum class OpenedAs : uint8_t {
   data,   ///< of a run of the model on show
 };
 
-/// `takes_data`: a model is on show, whose run could read the file. Throws Error(bad_input) if the window does not open
-/// such a file: it says what the file is and what to do with it. May block.
+/// `takes_data`: a model is shown, whose run could read the file. Throws Error(bad_input) if the window does not open
+/// such a file; the error says what the file is and what to do with it. May block.
 OpenedAs opened_as(const QString& path, bool takes_data);
 
 }  // namespace stormcell::studio

@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kDemo = "demo:";
 
-/// Every layer has as many experts: headers say no more.
+/// Every layer gets as many experts: headers have no more detail.
 std::vector<RouterShape> shape_of_sheet(const ModelSheet& sheet) {
   std::vector<RouterShape> routers;
   for (int64_t i = 0; i < sheet.layers_with_experts; ++i)
@@ -49,7 +49,7 @@ void take_structure(OpenedModel& opened, const InspectedModel& model) {
   opened.name = views::to_qstring(structure.name), opened.family = views::to_qstring(structure.family);
 }
 
-/// The model of the newest run of a session; nothing: the file is there, and no run says it.
+/// The model of a session's newest run; empty: the file exists, but no run names its model.
 std::optional<QString> model_of_session(const QString& file) {
   try {
     const SessionOverview session = open_session(file.toStdString());

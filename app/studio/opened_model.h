@@ -1,5 +1,5 @@
-// A model as its page shows it, read from headers before anything is run: its sheet, its routers, what is missing to
-// run it.
+// A model as its page shows it, read from headers before anything is run: its sheet, its routers, and anything missing
+// for a run.
 #pragma once
 #include <QString>
 #include <cstdint>
@@ -31,16 +31,16 @@ struct OpenedModel {
   bool has_data = false;  ///< its name is that of its data too: a demo
   QString fault;          ///< why it cannot be opened although its family is known; empty: it can, or `sheet` has lacks
   QString recorder_text;  ///< the file of sheet->recorder; empty: there is none
-  QString session;        ///< where its runs are kept until they are saved elsewhere
+  QString session;        ///< keeps its runs until they are saved elsewhere
 };
 
 /// Reads headers, never weights. Throws Error(bad_input): no model, or a damaged one. May block.
 OpenedModel read_model(const QString& path);
 
 /// The session for the runs of `model` in the folder for this program's data: "NAME.storm", with a number behind NAME
-/// where that file holds runs of another model. May block.
+/// if that file holds runs of another model. May block.
 QString kept_session(const QString& name, const QString& model);
-/// That folder.
+/// The folder for this program's data.
 QString sessions_folder();
 
 }  // namespace stormcell::studio

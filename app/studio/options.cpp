@@ -11,7 +11,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// The options, by what they are.
+/// The known options.
 struct Known {
   QStringList views;
   QCommandLineOption view, file{"o", "The picture, .png or .svg; .csv writes the view's figures.", "FILE"},
@@ -48,7 +48,7 @@ struct Known {
   bad_input(option, what.toStdString(), advice);
 }
 
-/// Of 0 or more.
+/// Parses a whole number of 0 or more.
 std::optional<qlonglong> number(const QString& text) {
   bool is_number = false;
   const qlonglong value = text.toLongLong(&is_number);

@@ -23,7 +23,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// As every exported file says it; empty where no run is on show.
+/// Origin as in every exported file; empty if no run is shown.
 QString origin_line(const views::Context& context) {
   if (context.session)
     for (const RunLine& run : context.session->runs)
@@ -31,7 +31,7 @@ QString origin_line(const views::Context& context) {
   return {};
 }
 
-/// A widget as it is on a picture, as long as this lives: of a fixed size, without scroll bars.
+/// Gives a widget a fixed size without scroll bars, for a picture, as long as this lives.
 class FixedPicture {
  public:
   explicit FixedPicture(QWidget& picture)
@@ -63,7 +63,7 @@ class FixedPicture {
         bar->hide();
       }
   }
-  /// Whether the window would scroll to show it all.
+  /// True if the window would need to scroll to show everything.
   bool is_cut() const {
     const auto scrolls = [](const QAbstractScrollArea* area) {
       return area->verticalScrollBar()->maximum() > area->verticalScrollBar()->minimum();

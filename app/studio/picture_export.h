@@ -15,12 +15,11 @@ struct DrawnPicture {
   QByteArray svg;
   QByteArray bytes() const;
 };
-/// The file's size is `size` device-independent pixels, PNG or SVG by the file's suffix: the view's picture, or its
-/// message where it has no content, and below it a line about where it comes from. Throws Error(bad_input) for another
-/// suffix.
+/// Draws the view's picture, or its message if it has no content, and below it a line with its origin. The size is
+/// `size` device-independent pixels, PNG or SVG by the file's suffix. Throws Error(bad_input) for another suffix.
 DrawnPicture draw_picture(views::View& view, const QSize& size, double scale, const QString& suffix);
 /// The lines above the figures of a view in a file: program, device, date and session, as in all exported tables, and
-/// what the view says.
+/// the view's notes.
 QStringList table_comments(const views::View& view);
 /// Replaces the file when all bytes are written. Throws Error. May block.
 void write_file(const QString& file, const QByteArray& bytes);

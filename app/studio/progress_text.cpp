@@ -8,7 +8,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// Before this a rate says nothing.
+/// Before this, a rate means nothing.
 constexpr double kLeastSeconds = 0.3;
 
 QString tr(const char* text) { return QCoreApplication::translate("Progress", text); }

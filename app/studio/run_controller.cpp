@@ -70,7 +70,7 @@ void RunController::start_work(const Work& work) {
   begin(work);
 }
 
-// Only the thread of the work touches what is kept until end().
+// Until end(), only the work's thread uses the model that is kept.
 Experiment& RunController::open_model(const ExperimentOptions& options, const Progress& progress) {
   const std::string revision = files_revision(options);
   if (!kept_ || !(kept_->options() == options) || revision != kept_revision_) {

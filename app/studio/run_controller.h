@@ -36,7 +36,7 @@ class RunController : public QObject {
   void cancel();
   /// Gives the memory of the model back that a next run of it could use.
   void release_model();
-  /// How often a model was opened, for tests.
+  /// Number of times that a model was opened, for tests.
   int opened() const { return opened_; }
   bool keeps_model() const { return !running_ && kept_ != nullptr; }
 

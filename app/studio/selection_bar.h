@@ -20,7 +20,7 @@ class SelectionBar : public QWidget {
  public:
   explicit SelectionBar(QWidget* parent = nullptr);
   void set_selection(const views::Selection& selection);
-  /// What the run on show has.
+  /// Sets the phases and labels of the shown run.
   void set_choices(const SelectionChoices& choices);
 
  signals:

@@ -18,7 +18,7 @@ class SettingsPanel : public QWidget {
   Q_OBJECT
  public:
   explicit SettingsPanel(QWidget* parent = nullptr);
-  /// The settings as they stand, without model and data. Throws Error(bad_input) that names the option.
+  /// The current settings, without model and data. Throws Error(bad_input) that names the option.
   RunRequest request() const;
   QString session() const;
   void set_session(const QString& session);

@@ -10,15 +10,15 @@ namespace stormcell::studio {
 
 /// The ids of the formats that are read, with commas between.
 QString trace_format_ids();
-/// How names of traces end, each once: for dialogs, and to tell a trace from a session that is dropped or named.
+/// Usual ends of traces' names, each once: for dialogs, and to tell a dropped or named trace from a session.
 QStringList trace_suffixes();
 
 struct ImportResult {
   QString session;                       ///< empty: stopped before anything was read
-  std::optional<ImportFigures> figures;  ///< nothing: stopped; what was read is in the session
+  std::optional<ImportFigures> figures;  ///< nothing: stopped; the part that was read is in the session
 };
-/// Into a new session beside the first trace, or in the home folder where that cannot be written. Throws Error. May
-/// block.
+/// Imports into a new session beside the first trace, or in the home folder if that folder is read-only. Throws Error.
+/// May block.
 ImportResult import_into_new_session(const QStringList& traces, const Progress& progress);
 
 }  // namespace stormcell::studio

@@ -200,7 +200,7 @@ std::vector<TryRow> try_rows(const SessionOverview& session) {
 
 QString command_of_try(const TrySettings& settings, const QString& session, const QString& config) {
   const Intervention& change = settings.intervention;
-  // Only a configuration holds thresholds; what-if has no phase and no annotations.
+  // Thresholds need a configuration; what-if has no phase and no annotations.
   const bool plain = settings.exits.empty() && settings.experiment.annotations.empty();
   const char* verb = plain && !change.empty() ? "what-if" : "run";
   QStringList words = {"stormcell", verb};

@@ -21,7 +21,7 @@ QString on_off(bool on) { return on ? "on" : "off"; }
   bad_input(("--set \"" + name + "\"").toStdString(), what.toStdString(), ("one of: " + known).toStdString());
 }
 
-/// What has a number is known by that alone too, or by as many of its words: "#4" of "#4 joint, 16 GPUs".
+/// An entry with a number also matches its number, or its first words: "#4" matches "#4 joint, 16 GPUs".
 bool means(const QString& value, const QString& text) {
   if (text.compare(value, Qt::CaseInsensitive) == 0) return true;
   if (!value.startsWith('#') || !text.startsWith(value, Qt::CaseInsensitive)) return false;
@@ -86,7 +86,7 @@ void set_control(views::View& view, const ControlState& state) {
         refuse(name, "cannot be '" + value + "'",
                texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
-      // As by hand: some boxes ask for another selection.
+      // Changes it like a person would: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
         box->setCurrentIndex(index);
         emit box->activated(index);

@@ -11,7 +11,7 @@
 namespace stormcell::studio {
 namespace {
 
-/// What can be pressed must look so: the style draws a frame only below the mouse.
+/// Draws a frame around a button at rest: the style draws one only below the mouse.
 class WayButton : public QCommandLinkButton {
  public:
   using QCommandLinkButton::QCommandLinkButton;

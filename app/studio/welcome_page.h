@@ -1,4 +1,4 @@
-// What a stranger sees first: the ways in, and what was open before.
+// The first page: ways to begin, and recent sessions.
 #pragma once
 #include <QStringList>
 #include <QWidget>

@@ -76,6 +76,7 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   column->addWidget(hint_);
   column->addStretch();
   auto* area = new QScrollArea(this);
+  area->setAccessibleName("Changes to try");
   area->setWidgetResizable(true);
   area->setFrameShape(QFrame::NoFrame);
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
@@ -308,7 +309,7 @@ void WhatIfPanel::refresh_tries() {
   for (const TryRow& row : rows) {
     auto* item = new QListWidgetItem(row.text(), tries_);
     item->setData(Qt::UserRole, static_cast<qlonglong>(row.run));
-    // Two that are chosen stay so; of one the run on show is the one.
+    // Two chosen runs stay chosen; a single choice follows the current run.
     item->setSelected(before.size() == 2 ? before.contains(row.run) : row.run == shown_);
     if (row.run == shown_) tries_->setCurrentItem(item, QItemSelectionModel::NoUpdate);
   }

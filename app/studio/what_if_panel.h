@@ -1,5 +1,5 @@
-// The panel beside every view: what can be changed of the run on show, and the list of tries. Each change is asked for
-// at once; what cannot be changed says so in a line.
+// The panel beside every view: possible changes of the current run, and the list of tries. Each change is requested at
+// once; one that cannot be made gives its reason in a line.
 #pragma once
 #include <QWidget>
 #include <functional>
@@ -59,7 +59,7 @@ class WhatIfPanel : public QWidget {
   void refresh_off();
   void refresh_tries();
   void refresh_buttons();
-  /// Those that are chosen in the list, oldest first.
+  /// Runs that are chosen in the list, oldest first.
   std::vector<const RunLine*> chosen_runs() const;
 
   std::shared_ptr<const SessionOverview> session_;

@@ -1,4 +1,4 @@
-// Where memory begins: sizes rounded up, and parts laid into one piece of memory.
+// Alignment of memory: sizes rounded up, and parts laid out in one piece of memory.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -27,7 +27,7 @@ double entropy_bits(std::span<const int64_t> loads) {
 double gini(std::span<const int64_t> loads) {
   const double sum = sum_of(loads);
   if (sum <= 0) return 0;
-  // With sorted x: sum_ij |x_i - x_j| = 2 sum_i (2i - n + 1) x_i, i from 0.
+  // Uses, with sorted x: sum_ij |x_i - x_j| = 2 sum_i (2i - n + 1) x_i, i from 0.
   std::vector<int64_t> sorted(loads.begin(), loads.end());
   std::sort(sorted.begin(), sorted.end());
   const double n = sorted.size();

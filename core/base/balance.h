@@ -1,4 +1,4 @@
-// How evenly cells are spread over the branches of a router: the figures of balance, each with its formula.
+// Balance of cells over the branches of a router: figures, each with its formula.
 #pragma once
 #include <cstdint>
 #include <span>

@@ -7,8 +7,8 @@ namespace {
 
 constexpr double kRest = 0.05;
 
-/// Of `of` draws, each a hit with probability `share`, at most `hits` are: its logarithm, summed from the last term
-/// down, which is the largest one above the bound that is looked for.
+/// Logarithm of the probability that at most `hits` of `of` draws are hits, each with probability `share`. The sum goes
+/// down from the last term, which is the largest one for a share above the searched bound.
 double log_at_most(int64_t hits, int64_t of, double share) {
   const auto n = static_cast<double>(of), k = static_cast<double>(hits);
   const double last = std::lgamma(n + 1) - std::lgamma(k + 1) - std::lgamma(n - k + 1) + k * std::log(share) +

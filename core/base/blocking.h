@@ -1,9 +1,10 @@
-// Threads that must never wait: a window's. Calls that read files or compute for long say so, and refuse to run there.
+// Protects threads that must never wait, such as a window's: calls that read files or compute for long refuse to run
+// there.
 #pragma once
 
 namespace stormcell {
 
-/// From now on calls that may block throw std::logic_error on the calling thread. For the thread of a window.
+/// From now on, calls that may block throw std::logic_error on the calling thread. It is meant for a window's thread.
 void forbid_blocking_here();
 /// First line of every call that may block.
 void may_block(const char* what);

@@ -1,5 +1,5 @@
-// The folders that this program was built in, for what is not installed: a checkout finds its own resources, data and
-// tests.
+// The folders that this program was built in, for a program that is not installed: a checkout finds its own resources,
+// data and tests.
 #pragma once
 #include <string>
 

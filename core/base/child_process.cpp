@@ -31,8 +31,8 @@ struct Pipe {
   }
 };
 
-// Only async-signal-safe calls: this process may have threads. A group of its own keeps a terminal's Ctrl-C from
-// reaching the child twice; when this process dies, the child is asked to end.
+// Uses only async-signal-safe calls, because this process may have threads. A group of its own keeps a terminal's
+// Ctrl-C from reaching the child twice; when this process dies, the child gets a signal to end.
 [[noreturn]] void become(const ChildOptions& options, char* const* arguments, int errors) {
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);

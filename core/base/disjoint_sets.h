@@ -7,12 +7,11 @@
 
 namespace stormcell {
 
-/// Numbers 0 to size - 1, each in a set of its own until join() makes two of them one. The lowest number of a set
-/// stands for it.
+/// Numbers 0 to size - 1, each in a set of its own until join() unites two. The lowest number represents a set.
 class DisjointSets {
  public:
   explicit DisjointSets(size_t size = 0) : above_(size) { std::iota(above_.begin(), above_.end(), size_t{0}); }
-  /// One more number, in a set of its own.
+  /// Adds a number in a set of its own.
   size_t add() {
     above_.push_back(above_.size());
     return above_.size() - 1;

@@ -35,7 +35,7 @@ enum class DType : uint8_t {
 size_t element_size(DType type);
 /// "f32", "bf16", ...
 std::string_view to_text(DType type);
-/// By the names of to_text; empty when unknown.
+/// Parses the names of to_text; empty if unknown.
 std::optional<DType> parse_dtype(std::string_view text);
 /// True for the floating types that the engine computes with and converts: f32, f16, bf16.
 bool is_engine_float(DType type);

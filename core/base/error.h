@@ -1,4 +1,4 @@
-// The one exception type of Stormcell: where, what is wrong, what to do, and the exit code it leads to.
+// The one exception type of Stormcell: place, fault, remedy, and the exit code.
 #pragma once
 #include <stdexcept>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// What went wrong, as far as the caller must act differently.
+/// Kinds of errors that callers treat differently.
 enum class ErrorKind {
   bad_input,    ///< bad usage or bad input: exit code 2
   failed,       ///< a run failed, could not be verified, or a disk or device gave out: exit code 1

@@ -52,7 +52,7 @@ class IdVector : public std::vector<Value> {
 
   /// All ids, in order; those of things added meanwhile are not among them.
   IdRange<Key> ids() const { return {Key(0), next_id()}; }
-  /// The id of what is added next.
+  /// The id of the next element.
   Key next_id() const { return Key(this->size()); }
   bool holds(Key id) const { return id >= Key(0) && id < next_id(); }
   /// Adds a thing and gives its id.

@@ -1,4 +1,4 @@
-// Numbers that look drawn and are the same each time, where draws only have to be unrelated to what they order.
+// Numbers that look random and are the same each time, for draws that only have to be unrelated to what they order.
 #pragma once
 #include <cstdint>
 

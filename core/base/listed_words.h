@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// One word more at the end of a list.
+/// Adds a word to the end of a list.
 inline void add_to_list(std::string& list, std::string_view word, std::string_view between = ", ") {
   if (!list.empty()) list += between;
   list += word;

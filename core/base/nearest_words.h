@@ -7,9 +7,9 @@
 
 namespace stormcell {
 
-/// At most three words, the nearest first; empty: none is near. A word is near if few letters are changed, left out,
-/// added or swapped, if it is a beginning or a part of the other, if it has the same parts in another order, or if only
-/// case or hyphens differ.
+/// At most three similar words, the nearest first; empty: none is near. A word is near if few letters are changed, left
+/// out, added or swapped, if it is a beginning or a part of the other, if it has the same parts in another order, or if
+/// only case or hyphens differ.
 std::vector<std::string> nearest_words(std::string_view word, const std::vector<std::string>& known);
 
 /// "did you mean a, b or c?"; needs at least one word.

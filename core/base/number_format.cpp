@@ -85,7 +85,7 @@ int64_t tensor_bytes(DType type, std::span<const int64_t> shape) {
   int64_t rows = 1;
   for (size_t i = 0; i + 1 < shape.size(); ++i)
     if (__builtin_mul_overflow(rows, shape[i], &rows)) bad_input("tensor", "expected fewer than 2^63 rows");
-  // Without rows there are no bytes, however long each would be.
+  // A tensor without rows has no bytes, whatever the length of a row.
   if (rows == 0 && is_whole_blocks(type, shape.back())) return 0;
   int64_t bytes = 0;
   if (__builtin_mul_overflow(rows, row_bytes(type, shape.empty() ? 1 : shape.back()), &bytes))

@@ -14,8 +14,8 @@
 
 namespace stormcell {
 
-/// How far an output may be from the reference, as a share of its largest value: of products in f32, and of products
-/// with rounded inputs.
+/// Largest difference between an output and the reference, as a share of its largest value: for products in f32, and
+/// for products with rounded inputs.
 inline constexpr double kF32Tolerance = 1e-4, kRoundedTolerance = 2e-2;
 
 /// A format stores elements in blocks. A format of single elements has blocks of one element.
@@ -49,12 +49,12 @@ struct NumberFormat {
 std::span<const NumberFormat> number_formats();
 const NumberFormat& format_of(DType type);
 
-/// Whether rows of `n` elements are whole blocks.
+/// True if rows of `n` elements are whole blocks.
 bool is_whole_blocks(DType type, int64_t n);
-/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format where the row is not whole blocks, or
+/// Bytes of a row of `n` elements. Throws Error(bad_input) that names the format if the row is not whole blocks, or
 /// takes 2^63 bytes.
 int64_t row_bytes(DType type, int64_t n);
-/// Bytes of a tensor: of the rows along its last extent; a scalar is a row of one element. Throws as row_bytes().
+/// Bytes of a tensor, row by row along its last extent; a scalar is a row of one element. Throws as row_bytes().
 int64_t tensor_bytes(DType type, std::span<const int64_t> shape);
 
 /// The format in which states are kept beside weights in `weights`: the same where rows may be kept in it, else f32.
@@ -64,7 +64,7 @@ DType state_format(DType weights);
 std::vector<std::string> offered_formats();
 /// Names of the formats that activations may be kept in: f32, and those to which rows are rounded.
 std::vector<std::string> row_formats();
-/// The offered format with the fewest bits an element, of those that `types` lists beside f32; `types` empty: of all.
+/// The offered format with the fewest bits an element, among f32 and those in `types`; `types` empty: among all.
 const NumberFormat& smallest_offered_format(std::span<const DType> types = {});
 
 }  // namespace stormcell

@@ -19,7 +19,7 @@ struct Strong {
 using Bytes = Strong<struct BytesTag, int64_t>;
 
 /// "4096", "1.5GB", "512 MiB": a number from 0 on and B, kB, MB, GB, TB, KiB, MiB, GiB or TiB; without a unit it is
-/// bytes. Nothing where it is no such text, or more than fits.
+/// bytes. Empty for other texts, or numbers too large.
 std::optional<Bytes> parse_bytes(std::string_view text);
 
 /// "1.5 MiB" and the like, for people.

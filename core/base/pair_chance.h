@@ -1,4 +1,4 @@
-// The house's one definition of what pairs of branches would be by chance, which lift is told against.
+// The definition of pairs of branches expected by chance, which lift is relative to.
 #pragma once
 
 namespace stormcell {

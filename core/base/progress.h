@@ -34,7 +34,7 @@ class ProgressSink {
   virtual ~ProgressSink() = default;
   /// `done` of `total` units of `stage`; total 0 when unknown.
   virtual void report(std::string_view stage, int64_t done, int64_t total) = 0;
-  /// What else there is to say of what runs, in a few words, until something else is said: shown with the next report.
+  /// A short remark about the work, shown with the next report and kept until the next remark.
   virtual void remark(std::string_view) {}
   /// Seconds that the whole call takes at least, probably and at most, once that is known.
   virtual void expect(double /*low*/, double /*likely*/, double /*high*/) {}
@@ -42,7 +42,7 @@ class ProgressSink {
   virtual void expect_overrun(double /*limit*/, double /*least*/) {}
 };
 
-/// What a long call gets: a token to poll and a sink that may be null.
+/// Arguments of a long call: a token to poll and a sink that may be null.
 struct Progress {
   CancellationToken cancel;
   ProgressSink* sink = nullptr;

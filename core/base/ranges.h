@@ -1,5 +1,5 @@
-// Consecutive batches, windows, items: half open, of one type each, so that none is taken for another or a count for an
-// end.
+// Ranges of consecutive batches, windows and items: half open, a type for each, so that none is mistaken for another or
+// a count for an end.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -11,7 +11,7 @@ template <class Of>
 struct IndexRange {
   int64_t first = 0, end = -1;
   bool operator==(const IndexRange&) const = default;
-  /// The part of it that lies in [0, all), with an end.
+  /// Its part in [0, all), with an end.
   IndexRange within(int64_t all) const {
     const int64_t from = std::clamp<int64_t>(first, 0, all);
     return {from, end < 0 ? all : std::clamp(end, from, all)};

@@ -25,13 +25,14 @@ thread_local std::shared_ptr<ReusedMemory::Blocks> kept_by_thread;
 
 }  // namespace
 
-/// Blocks that nobody uses. A thread may let go of one that another asked for.
+/// Unused blocks. A thread may release a block that another one requested.
 class ReusedMemory::Blocks {
  public:
   ~Blocks() {
     for (const Block& block : free_) free_block(block);
   }
-  /// The smallest that is large enough; where none is, the largest is freed, since a larger one takes its place.
+  /// Takes the smallest block that is large enough. If there is none, the largest is freed, since a larger one takes
+  /// its place.
   Block take(size_t bytes) {
     const std::lock_guard lock(mutex_);
     const auto smaller = [](const Block& a, const Block& b) { return a.bytes < b.bytes; };

@@ -23,8 +23,8 @@ class ReusedMemory {
   std::shared_ptr<Blocks> blocks_;
 };
 
-/// At least `bytes`, aligned to 64, not set to zero: a block that this thread keeps, or a new one. Any thread may let
-/// go of it. Throws Error(failed) that names `what` where there is no memory.
+/// A block of at least `bytes`, aligned to 64, not set to zero: one that this thread keeps, or a new one. Any thread
+/// may release it. Throws Error(failed) that names `what` if there is no memory.
 std::shared_ptr<std::byte> reusable_block(int64_t bytes, const std::string& what);
 
 }  // namespace stormcell

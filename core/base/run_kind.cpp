@@ -12,7 +12,7 @@ constexpr std::array<std::string_view, 6> kKinds = {"run", "profile", "optimize"
 constexpr std::array<std::string_view, 4> kPhases = {"forward", "decode", "both", "unknown"};
 constexpr std::array<std::string_view, 4> kStatuses = {"running", "finished", "interrupted", "failed"};
 
-/// The last word stands for whatever is none of the others.
+/// The last word is for everything else.
 template <class Enum>
 Enum meaning(std::span<const std::string_view> words, std::string_view word) {
   return value_of_word<Enum>(words, word).value_or(static_cast<Enum>(words.size() - 1));

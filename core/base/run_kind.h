@@ -1,23 +1,23 @@
-// What a run did and in which phase, as types. Sessions and summaries keep them as words, which programs of other
-// versions may not know: a word stays a word until somebody asks what it means.
+// Kind and phase of a run as types. Sessions and summaries store words, which other versions of the program may not
+// know: a word is converted only when its meaning is needed.
 #pragma once
 #include <cstdint>
 #include <string_view>
 
 namespace stormcell {
 
-/// Which verb left a run in a session.
+/// The verb that recorded a run.
 enum class RunKind : uint8_t { run, profile, optimize, generate, import, unknown };
 std::string_view to_text(RunKind kind);
 RunKind run_kind(std::string_view word);
 
-/// What is run on a batch: one pass through the model, decoding of new tokens; as --phase has it, also both in turn.
+/// Work on a batch: one pass through the model, decoding of new tokens, or (--phase both) one after the other.
 enum class WorkPhase : uint8_t { forward, decode, both, unknown };
 std::string_view to_text(WorkPhase phase);
 WorkPhase work_phase(std::string_view word);
 
-/// How far a run came. What a session has is always one of these: of another word the reader asks whether the writer
-/// still lives.
+/// State of a run. A session always has one of these: if it stores another word, the reader checks whether the writer
+/// still runs.
 enum class RunStatus : uint8_t {
   running,  ///< being written
   finished,
@@ -26,7 +26,7 @@ enum class RunStatus : uint8_t {
 };
 std::string_view to_text(RunStatus status);
 
-/// Whether it has to be said beside the kind that a run decoded: of generate the kind says it.
+/// True if a text must mention decoding beside the kind; generate implies it.
 inline bool says_decoding(std::string_view phase, std::string_view kind) {
   return work_phase(phase) == WorkPhase::decode && run_kind(kind) != RunKind::generate;
 }

@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// A thread that runs f(). Throws Error(failed) where the system has no room for one more.
+/// A thread that runs f(). Throws Error(failed) if the system has no room for one more.
 template <class F>
 std::thread start_thread(F&& f) {
   try {

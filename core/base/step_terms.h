@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// Which replicas of an expert a token goes to.
+/// The replicas of an expert that a token may go to.
 enum class ReplicaRule : uint8_t {
   even,     ///< to all alike
   nearest,  ///< to one on its own rank, else to those of its node alike, else to all alike
@@ -26,7 +26,7 @@ enum class Residence : uint8_t {
 inline constexpr std::string_view kResidences[] = {"home", "follow"};
 inline std::string_view to_text(Residence residence) { return row_of(kResidences, residence); }
 
-/// How exchanges overlap with the work of experts.
+/// The overlap of exchanges with the work of experts.
 enum class Overlap : uint8_t {
   none,
   two_batch,  ///< micro-batches of every other token of a step take turns: one computes while the other's messages
@@ -60,10 +60,10 @@ enum class SplitUnit : uint8_t {
 inline constexpr std::string_view kSplitUnits[] = {"steps", "tokens"};
 inline std::string_view to_text(SplitUnit unit) { return row_of(kSplitUnits, unit); }
 
-/// By what the part that judges is held out.
+/// The criterion that separates the held-out part.
 enum class HeldOutBy : uint8_t {
   requests,  ///< whole requests
-  time,      ///< what is later
+  time,      ///< later steps
 };
 inline constexpr std::string_view kHeldOutBy[] = {"requests", "time"};
 inline std::string_view to_text(HeldOutBy by) { return row_of(kHeldOutBy, by); }
@@ -73,7 +73,7 @@ enum class LayoutRole : uint8_t {
   contiguous,  ///< servers begin with it
   eplb,        ///< servers make it by themselves
   result,
-  from,   ///< it stands now, if --from names one
+  from,   ///< the current one, if --from names it
   tried,  ///< a search found it beside the result
 };
 inline constexpr std::string_view kLayoutRoles[] = {"contiguous", "eplb", "result", "from", "tried"};

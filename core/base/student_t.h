@@ -4,9 +4,10 @@
 
 namespace stormcell {
 
-/// Deviations that hold the middle 95 % on both sides, of an estimate with so many degrees of freedom, 1.96 of endless
-/// ones. By Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5): within 0.03 for three degrees, 0.01 from
-/// four on, 0.002 from six. For one and two degrees the expansion is too small, so their closed forms are used.
+/// Deviations that contain the middle 95 % on both sides, for an estimate with so many degrees of freedom; 1.96 for
+/// infinitely many. By Cornish and Fisher's expansion (Abramowitz and Stegun 26.7.5): within 0.03 for three degrees,
+/// 0.01 from four on, 0.002 from six. For one and two degrees the expansion is too small, so their closed forms are
+/// used.
 inline double student_t_95(double degrees) {
   constexpr double z = 1.959964;
   if (degrees <= 1) return 12.706205;

@@ -1,10 +1,10 @@
-// What errors of the operating system tell to do.
+// Advice in errors of the operating system.
 #pragma once
 #include <string_view>
 
 namespace stormcell {
 
-/// Where a file cannot be opened or looked at; `error`: errno.
+/// Advice if a file cannot be opened or examined; `error`: errno.
 std::string_view advice_on_errno(int error);
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// Reads one line of the text form piece by piece; every complaint names the line, what was expected and what came.
+// Reads one line of the text form piece by piece; every error names the line, what was expected and what came.
 #pragma once
 #include <cstdint>
 #include <string>

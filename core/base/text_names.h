@@ -1,4 +1,4 @@
-// How names stand in the text form; shared by its writer and its reader.
+// Quoting of names in the text form; shared by its writer and its reader.
 #pragma once
 #include <string>
 #include <string_view>

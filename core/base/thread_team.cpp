@@ -55,7 +55,7 @@ void ThreadTeam::start(Call call, void* context) {
   }
 }
 
-/// The others go on with what lies on the caller's stack: nothing is thrown before all are done.
+/// The other members still use the caller's stack: nothing is thrown before all are done.
 void ThreadTeam::call(int member) noexcept {
   try {
     call_(context_, member);

@@ -26,13 +26,12 @@ class ThreadTeam {
 
   int size() const { return size_; }
 
-  /// What the functions of the team poll, at least every 50 ms, to end early: their results are worth nothing then, and
-  /// who set the token throws. Set between two calls of run(); null: nothing to poll. The token must outlive the calls.
+  /// The token that functions of the team poll, at least every 50 ms, to end early. Their results are then worthless,
+  /// and the setter of the token throws. Set it between two calls of run(); null: no token. It must outlive the calls.
   void set_cancel(const CancellationToken* token) { cancel_ = token; }
   bool cancelled() const { return cancel_ && cancel_->cancelled(); }
 
-  /// Calls f(member) once on each member and waits for all; then throws what the first that failed threw (memory that
-  /// is refused).
+  /// Calls f(member) once on each member and waits for all; then rethrows the first failure (memory that is refused).
   template <class F>
   void run(F&& f) {
     if (size_ == 1) {
@@ -46,7 +45,7 @@ class ThreadTeam {
     join();
   }
 
-  /// Splits [0, n) into one contiguous part a member, each a multiple of `grain` but the last: f(begin, end, member).
+  /// Splits [0, n) into one contiguous part a member, all but the last a multiple of `grain`: f(begin, end, member).
   template <class F>
   void split(int64_t n, int64_t grain, F&& f) {
     const int64_t units = (n + grain - 1) / grain;

@@ -11,8 +11,8 @@ enum class Arithmetic : uint8_t {
 };
 
 enum class NonFinite : uint8_t {
-  refused,  ///< on either side
-  allowed,  ///< where both sides have the same: --allow-nonfinite
+  refused,  ///< refused on either side
+  allowed,  ///< allowed if both sides have the same: --allow-nonfinite
 };
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What a budget for weights did while a verb ran.
+// Measures the work of a budget for weights while a verb runs.
 #pragma once
 #include <optional>
 #include <set>
@@ -10,28 +10,28 @@
 
 namespace stormcell {
 
-/// What timed executions read, all together.
+/// Reads of timed executions, all together.
 struct TimedReads {
   int64_t executions = 0, reads = 0, bytes_read = 0, bytes_filled = 0;
   double stall_seconds = 0, milliseconds = 0;
   TimedReads& operator+=(const TimedReads& other);
-  /// Nothing where none was timed under a budget.
+  /// Empty if none was timed under a budget.
   std::optional<WeightsRead> mean() const;
 };
 
 class BudgetMeter {
  public:
-  /// Of a store without a budget: there is nothing to tell.
+  /// A meter for a store without a budget, which has nothing to report.
   BudgetMeter() = default;
   /// The store must outlive it.
   explicit BudgetMeter(const WeightStore& store);
-  /// After each execution.
+  /// Call it after each execution.
   void add_execution();
   /// The execution on a batch that runs from here to end() is timed: it is counted apart, too.
   class Timed {
    public:
     Timed(BudgetMeter& meter, int64_t batch);
-    /// What it read; it took `milliseconds`. No execution without a budget.
+    /// The reads of this execution, which took `milliseconds`. Zero executions without a budget.
     TimedReads end(double milliseconds) const;
 
    private:
@@ -46,14 +46,14 @@ class BudgetMeter {
   /// Ends the readings of held memory: the verification that follows is not counted. `peak`: the most resident bytes of
   /// the process so far.
   void end_readings(int64_t peak) { peak_ = peak, ended_ = true; }
-  /// From here on, the process's peak too.
+  /// Begins anew, for the process's peak, too.
   void restart();
   /// Since the meter was made or restarted, in a few words for the line of progress: "286 reads, 17.9 MiB, waited 0.2
   /// s". Empty without a budget.
   std::string so_far() const;
-  /// Since the meter was made or restarted; `arena_bytes` as the figures have it. Nothing without a budget.
+  /// Figures since the meter was made or restarted; `arena_bytes` as the figures have it. Nothing without a budget.
   std::optional<BudgetFigures> figures(int64_t arena_bytes) const;
-  /// What a reader of the figures has to know, a sentence each.
+  /// Facts that a reader of the figures has to know, a sentence each.
   std::vector<std::string> warnings() const;
 
  private:

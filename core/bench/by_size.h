@@ -1,4 +1,4 @@
-// What is built for a size of picture, kept for the sizes that were asked for last.
+// Holds what was built for a size of picture, for the sizes that were asked for last.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -14,8 +14,8 @@ class BySize {
  public:
   static constexpr size_t kMost = 4;
 
-  /// What `build(size)` gave, now where it is not held. The one that was not asked for the longest time goes before a
-  /// fifth is built; the others stay where they are in memory.
+  /// The result of `build(size)`, which is built now if it is not held. Before a fifth is built, the one asked for
+  /// longest ago goes; the others stay where they are in memory.
   template <class Build>
   T& at(PictureSize size, const Build& build) {
     const auto known = std::find_if(held_.begin(), held_.end(), [&](const auto& entry) { return entry.first == size; });

@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// As --device calls them, the one that is used where nobody asks first.
+/// Names of devices as --device has them, the one that is used where nobody asks first.
 std::vector<std::string> list_devices();
 /// Throws Error(bad_input) that names --device: no device, or none of this version.
 void check_device(std::string_view device);

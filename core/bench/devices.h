@@ -14,8 +14,8 @@
 namespace stormcell {
 
 struct DeviceOptions {
-  int threads = 0;  ///< of the host, for the device where it runs there, and for what the host does beside it; 0: all
-                    ///< cores of this process
+  int threads = 0;  ///< threads of the host, for the device if it runs there, and for what the host does beside it; 0:
+                    ///< all cores of this process
 };
 
 /// Both functions may be called from several threads at once, for as long as the program runs: a module that adds them
@@ -31,10 +31,10 @@ struct DeviceRow {
 class DeviceList {
  public:
   explicit DeviceList(std::vector<DeviceRow> rows) { add(std::move(rows)); }
-  /// Behind the others, all or none. Throws Error(failed) for a name that is there already or comes twice, for what is
-  /// no name, and for a row that lacks a function.
+  /// Adds rows behind the others, all or none. Throws Error(failed) for a wrong name, for one that is there already or
+  /// comes twice, and for a row that lacks a function.
   void add(std::vector<DeviceRow> rows);
-  /// As they are now.
+  /// The rows as they are now.
   std::vector<DeviceRow> rows() const;
 
  private:

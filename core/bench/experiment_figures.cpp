@@ -48,7 +48,7 @@ DatasetFigures dataset_figures(const ExperimentState& s) {
   for (const SkippedItem& item : s.data->skipped())
     if (++d.skipped; d.skipped_items.size() < kMostListed) d.skipped_items.push_back({item.name, item.reason});
   d.masked = s.data->masked();
-  // Of sequences the tokens are counted.
+  // For sequences the tokens are counted.
   d.unit = s.data->item_noun() == "sequence" ? "token" : std::string(s.data->item_noun());
   d.note = s.data->note();
   return d;
@@ -113,7 +113,8 @@ void tell_of_budget(const ExperimentState& s, std::optional<BudgetFigures>& figu
 }
 
 std::string settings_json(const ExperimentState& s, WorkPhase phase) {
-  // As it ran, so that it can be repeated: the threads there were, and the format where it can be asked for.
+  // The settings as they ran, so that the run can be repeated: the threads there were, and the format if it can be
+  // asked for.
   ExperimentOptions ran = s.options;
   ran.threads = s.device->info().host_threads;
   ran.phase = to_text(phase);

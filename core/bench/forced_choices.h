@@ -16,14 +16,14 @@ namespace stormcell {
 /// with capacity, whose files do not tell which branch dropped the cell, the cell decides itself.
 class ForcedChoices {
  public:
-  /// By router: [dense cells, k] a branch, kNoBranch or kNotRecorded.
+  /// [dense cells, k] a branch, kNoBranch or kNotRecorded; by router.
   using OfBatch = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
   /// Reads and checks all of the intervention's file for the graph that runs. Throws Error(bad_input) that names it.
   ForcedChoices(const Intervention& intervention, const Graph& graph, const Dataset& data);
 
   const std::string& file() const { return file_; }
-  /// Those of the batch of this number; empty where nothing of it is forced.
+  /// The choices for the batch of this number; empty if nothing of it is forced.
   const OfBatch& choices(int64_t batch) const;
   /// The same as a program replays them.
   ReplayedDecisions of(const Batch& batch, const Program& program) const;

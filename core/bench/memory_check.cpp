@@ -28,8 +28,8 @@ MemoryNeed at_most(const MemoryNeed& a, const MemoryNeed& b) {
 struct Need {
   std::set<WeightHandle> weights;
   int64_t states = 0;
-  MemoryNeed others;  ///< that graphs which run one at a time share: activations, records, inputs, outputs, the
-                      ///< oracle's values
+  MemoryNeed others;  ///< shared by graphs that run one at a time: activations, records, inputs, outputs, the oracle's
+                      ///< values
 };
 
 /// Bytes of pinned memory that the copies of a plan pass through (HostCopies) if the device has memory of its own:
@@ -122,8 +122,8 @@ bool is_short_of_host(const MemoryNeed& need, const MemoryRoom& room) {
   return room.device && need.device <= *room.device;
 }
 
-/// "5 GiB of the device's memory, 4 GiB are available": of the memory that is too small, the device's first. `between`
-/// stands before the memory's name.
+/// "5 GiB of the device's memory, 4 GiB are available": for the memory that is too small, the device's first. `between`
+/// comes before the memory's name.
 std::string too_small(const MemoryNeed& need, const MemoryRoom& room, const std::string& between) {
   const auto text = [&](int64_t needed, const char* name, int64_t available) {
     return to_text(Bytes(needed)) + between + name + ", " + to_text(Bytes(available)) + " are available";

@@ -35,7 +35,7 @@ struct MemoryRoom {
   bool holds(const MemoryNeed& need) const {
     return device ? need.device <= *device && need.host <= host : need.shared <= host;
   }
-  /// With so many bytes more for the device.
+  /// The room with so many bytes more for the device.
   MemoryRoom with_more(int64_t bytes) const {
     return device ? MemoryRoom(host, *device + bytes) : MemoryRoom(host + bytes);
   }
@@ -52,17 +52,17 @@ MemoryRoom memory_room(const Device& device);
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks = FallbackWeights::spared);
 
-/// Throws Error(bad_input) that names `what` where more is needed than there is room for, of the device's memory or of
-/// the host's; it advises --dtype bf16 where that would fit, and the largest --weight-budget that would. Returns how
-/// rows have to be sent: as the graphs' options say, or copied where only so it fits.
+/// Throws Error(bad_input) that names `what` if the device's memory or the host's is too small; it advises --dtype bf16
+/// if that would fit, and the largest --weight-budget that would. Returns how rows have to be sent: as the graphs'
+/// options say, or copied if it fits only so.
 SentRows check_memory(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                       const MemoryRoom& room, const std::string& what);
 
-/// The memory that one more plan takes beside those it shares `options.memory` with: its states, weights that nobody
-/// has loaded, and what its activations and records need beyond what is shared already.
+/// The memory that one more plan takes beside those with the same `options.memory`: its states, weights that nobody has
+/// loaded, and the part of its activations and records that exceeds what is shared already.
 MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
                                const CompileOptions& options);
-/// Throws Error(bad_input) that names `what` and the plan where that is more than there is room for. Returns as
+/// Throws Error(bad_input) that names `what` and the plan if that is more than there is room for. Returns as
 /// check_memory() does.
 SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
                             const CompileOptions& options, const MemoryRoom& room, const std::string& plan,

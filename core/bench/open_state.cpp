@@ -13,7 +13,7 @@
 namespace stormcell {
 namespace {
 
-/// What the data must be for the model.
+/// The options that make the data fit the model.
 DataOptions data_options(const ExperimentState& s, const Progress& progress) {
   const ExperimentOptions& options = s.options;
   DataOptions data;

@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// Throws Error(bad_input) where the options ask for what the dense plan cannot stand beside.
+/// Throws Error(bad_input) if the options cannot be combined with the dense plan.
 void check_dense(const ExperimentOptions& options);
 
 /// Throws Error(bad_input) where --target-quality and --target-latency contradict each other or the phase. Before

@@ -64,7 +64,7 @@ bool OutputWriter::is_compacted(const Program& program, const ProgramRouter& rou
          program.graph->space(space).base == router.dense_space;
 }
 
-/// Which cells come to the router is not known before it runs.
+/// Whether the cells that come to the router are known only when it runs.
 bool OutputWriter::is_nested(const Program& program, const ProgramRouter& router) {
   const SpaceKind kind =
       program.graph->space(program.graph->value(program.operands[router.decision].value).type.space).kind;

@@ -9,9 +9,9 @@
 namespace stormcell {
 namespace {
 
-/// Loads tell of a router with one branch a cell exactly how many went otherwise. Of several branches one cell may lack
-/// some and have others besides: those that the most wanting branch lacks did, and as many as have to hold what went to
-/// strangers.
+/// Loads tell exactly how many went otherwise if a router sends a cell to one branch. With several branches one cell
+/// may lack some and have others besides: counted are the cells that the most wanting branch lacks, and as many as are
+/// needed to hold what went to strangers.
 HeldOutRouter held_out_of(const ConstantClaim& claim, const RouterLoad& load) {
   const LoadInUse in_use = load_in_use(load, claim.of_real_cells);
   int64_t missing = 0, strangers = 0;

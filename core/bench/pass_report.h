@@ -8,9 +8,9 @@
 
 namespace stormcell {
 
-/// Without measured figures.
+/// The report without measured figures.
 PassReport report_of(const PassOutcome& outcome);
-/// For each router that a pass takes for constant, adds how often the held-out batches disagree, as counts and in the
+/// Adds, for each router that a pass takes for constant, how often the held-out batches disagree, as counts and in the
 /// reason. `held_out`: what the baseline's routers decided there.
 void add_held_out(const std::vector<ConstantClaim>& claims, const LoadProfile& held_out, PassReport& report);
 /// Counts of the plan's guards, to the applied pass that makes them.

@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// calls(), and says of bad input where it stands.
+/// Runs calls(), and adds the place to an error of bad input.
 template <class Calls>
 auto said_by(const std::string& where, Calls calls) {
   try {
@@ -63,7 +63,7 @@ std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPh
                decode = graphs.decode && may_annotate(*graphs.decode, text, said.where);
     if (!forward && !decode) {
       Graph none = *graphs.forward;
-      annotate(none, text, said.where);  // which says so
+      annotate(none, text, said.where);  // reports that
     }
     if ((forward && phase != WorkPhase::decode) || (decode && phase != WorkPhase::forward)) continue;
     idle.push_back(said.where + " " + text + " has no effect: only the graph of " +

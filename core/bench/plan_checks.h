@@ -1,5 +1,5 @@
-// What is asked of annotations and configurations before anything of a plan runs: whether they fit the model and the
-// device, and what of them has no effect. run and inspect ask alike.
+// Checks annotations and configurations before anything of a plan runs: whether they fit the model and the device, and
+// which of them have no effect. run and inspect check alike.
 #pragma once
 #include <memory>
 #include <string>
@@ -31,12 +31,12 @@ struct PhaseGraphs {
 /// Checks that the names of annotations occur in a graph that runs in `phase`. Returns a sentence for each name that
 /// only another graph has. Throws Error(bad_input) if no graph of the model has it.
 std::vector<std::string> check_annotated_names(const PhaseGraphs& graphs, WorkPhase phase, const SaidAnnotations& said);
-/// A sentence for each of `list` of which a later one says something else.
+/// A sentence for each annotation that a later one of the list overrules.
 std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& said);
-/// A sentence for each of `said` of which one of `above` says something else.
+/// A sentence for each of `said` that one of `above` overrules.
 std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& said, const SaidAnnotations& above);
 
-/// Where a plan would run.
+/// The place where a plan would run.
 struct PlanSite {
   Device& device;
   std::shared_ptr<const WeightSource> weights;
@@ -46,8 +46,8 @@ struct PlanSite {
 /// each plan, because a layout that was requested once stays listed.
 std::unique_ptr<WeightStore> asked_weights(const PlanSite& site, std::shared_ptr<const Graph> graph,
                                            const Bindings& bounds);
-/// The device has kernels for what annotations ask of a graph, of which they were said; Error(bad_input) that begins
-/// with `where` if not. A sentence for each about residency that changes nothing.
+/// Checks that the device has kernels for the annotations of a graph, which has them already; Error(bad_input) that
+/// begins with `where` if not. Returns a sentence for each annotation on residency that changes nothing.
 std::vector<std::string> check_annotations(const PlanSite& site, const std::shared_ptr<const Graph>& graph,
                                            const Bindings& bounds, const SaidAnnotations& said);
 

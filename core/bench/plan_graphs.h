@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// By pass: what is needed to do again what it did.
+/// Parameters by which each pass does again what it did.
 using PassConfiguration = std::map<std::string, PassParameters>;
 
 /// The graph as the passes of a configuration leave it. Throws Error(failed) where one does not apply: `why` of it, and
@@ -21,9 +21,9 @@ std::shared_ptr<const Graph> replay_or_fail(const PassInput& input, const PassCo
                                             const std::string& why);
 
 /// `first` for the largest pictures of the data (ExperimentState::picture); for others the model's graph of that size,
-/// changed as `configuration` says. Calling it throws Error(failed) where a pass that changed `first` does not apply to
-/// that size. The state must outlive it. That graph has the `thresholds`, the `intervention` and the `annotations` that
-/// `first` had before its passes.
+/// changed as `configuration` says. Calling it throws Error(failed) if a pass that changed `first` does not apply to
+/// that size. The state must outlive it. That graph has the `thresholds`, `intervention` and `annotations` of `first`
+/// before its passes.
 GraphOfSize plan_graphs(const ExperimentState& state, std::shared_ptr<const Graph> first,
                         PassConfiguration configuration, std::vector<std::string> annotations = {},
                         RouterThresholds thresholds = {}, Intervention intervention = {});

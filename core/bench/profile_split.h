@@ -1,4 +1,5 @@
-// Which batches an optimisation profiles and which it measures: a plan is judged on batches that it was not made from.
+// The batches that an optimisation profiles, and those that it measures: a plan is judged on batches that it was not
+// made from.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,7 +16,7 @@ struct ProfileSplit {
   bool same = false;  ///< one batch alone: it is profiled and measured
   /// number of batches that are not profiled; it includes those that a time limit leaves out of `measured`
   int64_t held_out = 0;
-  /// What the session keeps of a batch: kProfiled, kMeasured or both.
+  /// The part of a batch in the session: kProfiled, kMeasured or both.
   uint8_t part_of(int64_t batch) const;
 };
 
@@ -24,9 +25,9 @@ struct ProfileSplit {
 ProfileSplit split_batches(int64_t count, SplitRule rule);
 SplitFigures figures_of(const ProfileSplit& split);
 
-/// Their numbers, in the data's order.
+/// Numbers of all batches, in the data's order.
 std::vector<int64_t> all_batches(const Dataset& data);
-/// Of these batches the first one of each size of picture, in their order; of data without pictures the first one.
+/// The first of these batches for each size of picture, in their order; without pictures the first batch.
 std::vector<int64_t> one_of_each_size(const Dataset& data, const std::vector<int64_t>& batches);
 
 }  // namespace stormcell

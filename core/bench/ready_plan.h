@@ -30,10 +30,10 @@ struct GuardCounts {
   int64_t hits = 0, misses = 0;
 };
 
-/// What the passes of a plan say of it beside its graph.
+/// Promises of a plan's passes, beside its graph.
 struct PlanPromises {
-  bool same_bits = true;  ///< as the baseline, on a device that keeps them
-  /// By router that the plan does not decide: the branches to which it takes all its cells to go.
+  bool same_bits = true;  ///< the bits of the baseline, on a device that keeps them
+  /// The assumed branches of all cells, for each router that the plan does not decide.
   std::map<std::string, std::set<int32_t>> undecided;
   void add(const PassResult& pass);
 };
@@ -53,17 +53,17 @@ class ReadyPlan : public CompiledPlan {
   ReadyPlan& operator=(const ReadyPlan&) = delete;
 
   const std::string& name() const { return name_; }
-  /// What it inherits is for pictures of this size from here on. Throws Error(failed) where the plan of this size has
-  /// other routers or other steps than the first: a record names both by number.
+  /// Selects a size: all that it inherits is for pictures of this size from here on. Throws Error(failed) if the plan
+  /// of this size has other routers or other steps than the first: a record names both by number.
   void use(PictureSize size);
   /// Runs one batch on the plan of its size, which is the one in use then; the result stays in `result`, tokens in
   /// `decoded`.
   void run(const Batch& batch, const ExecuteOptions& options);
-  /// Of the graph in use.
+  /// The bindings of a batch for the graph in use.
   Bindings bindings(const Batch& batch) const;
-  /// Of a size, without an executor.
+  /// The plan of a size, without an executor.
   CompiledPlan lowered(PictureSize size) const { return lower_(size); }
-  /// Of the first size: spaces, routers, steps with their work.
+  /// The layout of the first size: spaces, routers, steps with their work.
   const RunLayout& layout() const { return layout_; }
 
   int64_t builds() const { return compiled_.builds(); }
@@ -74,20 +74,20 @@ class ReadyPlan : public CompiledPlan {
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 
-  int64_t new_tokens = 0;        ///< that it decodes at most; 0: one forward pass
-  ProgressSink* sink = nullptr;  ///< of the call that made the plan; null: nobody listens
+  int64_t new_tokens = 0;        ///< tokens that it decodes at most; 0: one forward pass
+  ProgressSink* sink = nullptr;  ///< sink of the call that made the plan; null: nobody listens
   PlanPromises promises;
-  std::shared_ptr<const ForcedChoices> forced;  ///< that it runs with where nothing else is replayed; null: none
+  std::shared_ptr<const ForcedChoices> forced;  ///< choices that it runs with if nothing else is replayed; null: none
   /// The graph that a verification runs instead: the same plan with further outputs. Empty: the plan itself.
   std::function<std::shared_ptr<const Graph>()> judged;
 
-  ExecutionResult result;  ///< of the last batch
+  ExecutionResult result;  ///< result of the last batch
   /// by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<int64_t, std::vector<int32_t>> decoded;
   /// by the pass that put them there, since the plan was made or they were cleared
   std::map<std::string, GuardCounts> guards;
   StateFigures states;      ///< over all batches that ran so far
-  int64_t lost_events = 0;  ///< of all batches that ran so far
+  int64_t lost_events = 0;  ///< lost in all batches that ran so far
 
  private:
   CompiledPlan build(PictureSize size);

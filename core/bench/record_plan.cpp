@@ -36,8 +36,8 @@ SpaceId routed_above(const Graph& g, SpaceId space) {
   return space;
 }
 
-/// The named router in one of whose branches a router is nested, also where a pass has made that branch straight; -1:
-/// there is none.
+/// The named router and branch that a router is nested in, even if a pass has made that branch straight; -1: there is
+/// none.
 struct Nesting {
   int32_t router = -1, branch = -1;
 };
@@ -74,7 +74,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
     (router.repeat != kNone ? recorded.turn_space : recorded.space) = router.dense_space;
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
-  // Sequences are told by the cells of a space: where nobody decides, by those of an input.
+  // Cells of a space tell sequences apart: if nobody decides, those of an input.
   if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; }))
     return;
   for (const Value& v : g.values)
@@ -126,8 +126,8 @@ std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& 
   return edges;
 }
 
-/// Puts each named router behind those whose cells come to it; where edges leave it open, running order decides. In
-/// running order a guard's fallback comes after its whole taken body, so a router that only the fallback has stands
+/// Puts each named router behind those whose cells come to it; if edges leave it open, running order decides. In
+/// running order a guard's fallback comes after its whole taken body. So a router that only the fallback has comes
 /// last, though in the model it may come before one that both bodies have. `edges` name the routers as `named` does.
 void put_in_order(NamedRouters& named, std::vector<LayoutEdge>& edges, const Program& program) {
   const size_t count = named.first.size();
@@ -170,7 +170,8 @@ void add_edges(RecordPlan& plan, const std::vector<LayoutEdge>& edges) {
       layout.edges.push_back(edge);
       continue;
     }
-    // Of a router in both bodies of a guard, in the prompt's pass and in decoding: what any of them sends.
+    // A router may be in both bodies of a guard, in the prompt's pass and in decoding: the edge has what any of them
+    // sends.
     std::vector<int32_t> all;
     if (!known->branches.empty() && !edge.branches.empty())
       std::set_union(known->branches.begin(), known->branches.end(), edge.branches.begin(), edge.branches.end(),
@@ -215,7 +216,7 @@ void add_decision(const RecordPlan& plan, const Program& program, const Executed
   const ProgramRouter& router = program.routers[d.router];
   if (g.value(decision_of(program, d.router)).type.space != router.dense_space) r.ancestor = d.ancestor;
   if (options.scores) r.margin = d.margin;
-  // What a threshold compares are no scores of its branches: one for each class, say.
+  // The values that a threshold compares are no scores of its branches: there may be one for each class.
   if (options.scores) r.scores = d.scores, r.score_columns = d.score_columns;
   record.add_decision(r);
 }
@@ -224,7 +225,7 @@ StepEvent event_of(const DeviceEvent& e) {
   return {e.begin_ns, e.end_ns, static_cast<uint32_t>(e.step), static_cast<uint16_t>(e.worker)};
 }
 
-/// Of those alone that change what the session keeps, which hangs on where they went: behind the decisions.
+/// Stores a thumbnail only if it changes the kept set. Call it after the decisions are known.
 void add_thumbnails(const Executed& executed, KeptPictures& kept, BatchRecord& record) {
   const Batch& batch = executed.batch;
   const auto pixels = std::find_if(batch.inputs.begin(), batch.inputs.end(),
@@ -272,7 +273,7 @@ void fill_record(const Executed& executed, RecordOptions options, BatchRecord& r
     table.columns = recorded.columns;
     const std::vector<int32_t> mask = mask_over(g, recorded.space, batch, bindings);
     const std::span<const int32_t> tokens = tokens_over(g, recorded.space, batch);
-    // Those that decode begin with other cells than the data have: all of them count.
+    // A run that decodes begins with other cells than the data have: all of them count.
     const bool fits = std::ssize(mask) == cells, known = std::ssize(tokens) == cells;
     record.add_space(static_cast<int32_t>(s), table, fits ? std::span<const int32_t>(mask) : std::span<const int32_t>(),
                      known ? tokens : std::span<const int32_t>());

@@ -1,4 +1,4 @@
-// From executions to what sessions record: layouts, one record a forward pass, one a turn of decoding.
+// Makes executions into what sessions record: layouts, one record a forward pass, one a turn of decoding.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,10 +15,10 @@ namespace stormcell {
 struct RecordedSpace {
   SpaceId space = kNone;       ///< the graph's, outside of repeats; kNone: nothing is decided there
   SpaceId turn_space = kNone;  ///< within a repeat
-  int32_t columns = 0;         ///< of the grid that its cells lie in; 0: they lie in a sequence
+  int32_t columns = 0;         ///< columns of the grid that its cells lie in; 0: they lie in a sequence
 };
 
-/// What stays the same over the batches of a run of `program`: cell spaces, routers, steps.
+/// Cell spaces, routers and steps, which stay the same over the batches of a run of `program`.
 struct RecordPlan {
   RunLayout layout;                   ///< its routers are the named ones
   NamedRouters routers;               ///< each behind those whose cells come to it
@@ -45,8 +45,8 @@ struct Executed {
   const ExecutionResult& result;
 };
 
-/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. Of a program with
-/// turns: all but what its turns did.
+/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. For a program with
+/// turns it has all but what the turns did.
 void fill_record(const Executed& executed, RecordOptions options, BatchRecord& record);
 
 /// One turn of decoding: the cell that it adds to each sequence.

@@ -27,13 +27,13 @@ ModelSummary summary_of(const ExperimentState& state) {
   return model;
 }
 
-/// As the run is stored.
+/// The options by which the run is stored.
 RecordOptions stored_options(const ExperimentState& state, const RunAbout& about) {
   return {about.decisions, state.options.record_inputs || state.options.data.starts_with("demo:"),
           state.options.record_scores};
 }
 
-/// What the writer of such a run keeps.
+/// The pictures that the writer of such a run keeps.
 KeptPictures kept_pictures(const ExperimentState& state) {
   return {kMostThumbnails, state.options.record_inputs ? kMostThumbnailBytes : kUnaskedThumbnailBytes};
 }

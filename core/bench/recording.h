@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// What a session says of a run before anything of it is recorded.
+/// Facts about a run that a session holds before anything is recorded.
 struct RunAbout {
   std::string session = {};     ///< file; empty: the run is counted alone
   RunKind kind = RunKind::run;  ///< the verb that leaves it
@@ -25,19 +25,19 @@ struct RunAbout {
 
 class SessionRun {
  public:
-  /// `cancel`: of the call that runs the plan. Where it ends the run, the session says that the run was interrupted,
-  /// and not that it failed.
+  /// `cancel`: the token of the call that runs the plan. If it ends the run, the session says that the run was
+  /// interrupted, and not that it failed.
   SessionRun(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about, CancellationToken cancel);
   ~SessionRun();
   SessionRun(const SessionRun&) = delete;
   SessionRun& operator=(const SessionRun&) = delete;
 
-  /// There is a session.
+  /// Whether there is a session.
   bool open() const { return writer_ != nullptr; }
-  /// Takes what plan.result holds of `batch`, recorded: one record, and of decoding one a turn behind it; `part`:
-  /// BatchPart bits.
+  /// Records what plan.result holds of `batch`: one record, and for decoding one more for each turn; `part`: BatchPart
+  /// bits.
   void add(const Batch& batch, uint8_t part = kNoPart);
-  /// What was counted so far, with or without a session; returns when that is written too. Not after finish().
+  /// The profile counted so far, with or without a session; waits until the session has it, too. Not after finish().
   const ProfileAccumulator& profile();
   /// Writes the summary, closes the session; returns the run's number, 0 without a session.
   int64_t finish(const std::string& summary);
@@ -48,8 +48,8 @@ class SessionRun {
   const ExperimentState& state_;
   const ReadyPlan& plan_;
   const CancellationToken cancel_;
-  RecordOptions options_;                 // of what is written; what is counted alone needs none
-  std::optional<KeptPictures> pictures_;  // that the writer keeps
+  RecordOptions options_;                 // options of what is written; what is counted alone needs none
+  std::optional<KeptPictures> pictures_;  // the pictures that the writer keeps
   int64_t decisions_made_ = 0, records_ = 0;
   std::unique_ptr<SessionWriter> session_;
   std::unique_ptr<RunWriter> writer_;
@@ -67,7 +67,7 @@ class RecordingMeasure {
   RecordingMeasure(const RecordingMeasure&) = delete;
   RecordingMeasure& operator=(const RecordingMeasure&) = delete;
 
-  /// As SessionRun::add().
+  /// Adds as SessionRun::add() does.
   void add(const Batch& batch);
   /// Returns when all is written. False where it could not be, and then nothing was measured.
   bool finish();
@@ -79,7 +79,7 @@ class RecordingMeasure {
   const ExperimentState& state_;
   const ReadyPlan& plan_;
   const RunAbout about_;
-  std::unique_ptr<Session> session_;  // from the first batch on
+  std::unique_ptr<Session> session_;  // made by the first batch
   bool failed_ = false;
 };
 

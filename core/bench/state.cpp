@@ -62,14 +62,14 @@ Arithmetic ExperimentState::arithmetic() const {
 }
 
 namespace {
-/// Of the memory that plans lie in.
+/// The need for the memory that plans lie in.
 int64_t of_plans(const MemoryNeed& need, const MemoryRoom& room) { return room.device ? need.device : need.shared; }
 }  // namespace
 
 void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& available,
                                  std::vector<std::string>& warnings, int64_t new_tokens) {
   const MemoryRoom room = available.with_more(memory->bytes());  // held from earlier runs, and used again
-  // As many sizes as are held at once: those whose batches are largest.
+  // Looks at as many sizes as are held at once: those whose batches are largest.
   std::vector<SizeCount> sizes = data->sizes();
   if (sizes.empty()) sizes.emplace_back();
   std::stable_sort(sizes.begin(), sizes.end(), [](const SizeCount& a, const SizeCount& b) {
@@ -100,7 +100,7 @@ void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& av
 CompiledPlan ExperimentState::lowered(std::shared_ptr<const Graph> g, const Bindings& bounds) const {
   const auto program = std::make_shared<const Program>(lower(g));
   const auto records = std::make_shared<RecordPlan>(record_plan(*program));
-  // Of one execution on the largest batch, all branches alike.
+  // The cost of one execution on the largest batch, all branches alike.
   const GraphCost cost = cost_of(*g, {bounds, {}, {}, 1});
   std::map<NodeId, const NodeCost*> cost_of_node;
   for (const NodeCost& n : cost.nodes) cost_of_node[n.node] = &n;

@@ -1,5 +1,4 @@
-// What an open experiment holds: model, data, device, weights, and what runs on them. The verbs share it; open_state.h
-// makes it.
+// An open experiment: model, data, device, weights, and what runs on them. The verbs share it; open_state.h makes it.
 //
 // This room opens them, makes plans that are ready to run, runs workloads and records what they do. It judges nothing
 // and times nothing.
@@ -27,7 +26,7 @@
 
 namespace stormcell {
 
-/// Of a plan: its graph for pictures of a size; of a model without pictures for 0x0.
+/// A plan's graph for pictures of a size; for 0x0 if the model takes no pictures.
 using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
 
 /// Whether what runs keeps the scores that its routers read: as --record-scores says, or in any case.
@@ -42,32 +41,32 @@ struct ExperimentState {
   PictureSize picture;                 ///< the largest of the data; 0x0: the model takes none
   std::shared_ptr<const Graph> graph;  ///< forward, in the number format that runs, for pictures of that size
   std::unique_ptr<WeightStore> store;
-  BudgetMeter budget;                    ///< of the store
-  std::shared_ptr<SharedMemory> memory;  ///< of all plans: they never run at the same time
-  std::shared_ptr<StateStore> states;    ///< of all plans
+  BudgetMeter budget;                    ///< meter of the store
+  std::shared_ptr<SharedMemory> memory;  ///< shared by all plans: they never run at the same time
+  std::shared_ptr<StateStore> states;    ///< shared by all plans
   DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
   CeilingReadings readings;              ///< before, during and after the measuring of this call
   int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
   DType dtype = DType::f32;
-  double tolerance = kF32Tolerance;  ///< of the execution
+  double tolerance = kF32Tolerance;  ///< tolerance of the execution
   /// a sentence for each of --annotate that nothing which runs has a name for
   std::vector<std::string> idle_annotations;
-  std::optional<Bf16Rows> bf16_rows = {};        ///< of the device, where its products round their input to bf16
-  std::vector<std::string_view> operators = {};  ///< of the device; empty: passes take it to have all
+  std::optional<Bf16Rows> bf16_rows = {};        ///< operators of a device whose products round their input to bf16
+  std::vector<std::string_view> operators = {};  ///< operators of the device; empty: passes take it to have all
 
   /// Begins the readings of a call. The last reading of the call before is its first one.
   void begin_call() { peak_before_probe = 0, readings.keep_last(); }
 
-  /// Where plans run.
+  /// The place where plans run.
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
-  /// With what --annotate says, in the number format that runs.
+  /// The graphs with the annotations of --annotate, in the number format that runs.
   PhaseGraphs phase_graphs() const;
   /// The input of passes. The graph and the profile must outlive it. Annotations about a budget are not in it:
   /// Workload::pass_input() adds them.
   PassInput pass_input(const Graph& graph, const LoadProfile& profile) const;
-  /// The same of what a configuration says, where no profile is asked.
+  /// The same for a configuration, which asks no profile.
   PassInput pass_input(const Graph& graph) const;
-  /// A stored graph with what the plan says of it (--annotate), and its weights in the format that runs.
+  /// A stored graph with the annotations of --annotate, and its weights in the format that runs.
   std::shared_ptr<const Graph> prepared(std::shared_ptr<const Graph> stored) const;
 
   /// `graph`, or the same for pictures of another size: built when it is asked for, held for the sizes that were asked
@@ -86,14 +85,14 @@ struct ExperimentState {
   /// Warns if it fits only without the weights of its fallbacks, or only with copied rows.
   void check_fits(const GraphOfSize& graphs, const MemoryRoom& available, std::vector<std::string>& warnings,
                   int64_t new_tokens = 0);
-  /// Compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has them. The
-  /// state must outlive the plan.
+  /// Makes a plan: compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has
+  /// them. The state must outlive the plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
                                        const Progress& progress, KeepScores scores = KeepScores::as_asked);
-  /// Of data whose pictures, if there are any, all have one size.
+  /// The same for data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);
-  /// ReadyPlan::run(), counted among what the budget tells the listener of the plan.
+  /// Runs a batch by ReadyPlan::run(), and counts it in the budget's report to the plan's listener.
   void run_batch(ReadyPlan& plan, const Batch& batch, const ExecuteOptions& options);
 
   /// How the device's products compute in the format that runs.
@@ -105,12 +104,12 @@ struct ExperimentState {
   NonFinite nonfinite() const { return options.allow_nonfinite ? NonFinite::allowed : NonFinite::refused; }
   /// The weights run in another format than they are stored in.
   bool converts() const { return dtype != model->dtype; }
-  /// And in one that does not hold them: f32 holds every number that a model may store.
+  /// Whether it converts to a format that does not hold them: f32 holds every number that a model may store.
   bool rounds_weights() const { return converts() && dtype != DType::f32; }
 
  private:
   mutable BySize<std::shared_ptr<const Graph>> graphs_;
-  SentRows rows_ = SentRows::lent;  // of all plans that are made from now on
+  SentRows rows_ = SentRows::lent;  // for all plans that are made from now on
   CompiledPlan lowered(std::shared_ptr<const Graph> graph, const Bindings& bounds) const;
 };
 

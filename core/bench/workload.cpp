@@ -9,8 +9,8 @@
 namespace stormcell {
 namespace {
 
-/// A state whose rows are rounded, or a value or weight that an annotation keeps in a format with rounding that its
-/// type does not have.
+/// Whether rows of a state are rounded, or an annotation keeps a value or weight in a format with more rounding than
+/// its type has.
 bool keeps_rounded_values(const Graph& graph) {
   return std::any_of(graph.values.begin(), graph.values.end(), [](const Value& v) {
     if (v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows) return true;

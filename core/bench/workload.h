@@ -1,5 +1,6 @@
-// What is run on a batch: one forward pass, or the decoding of new tokens. Everything that profiles, optimises,
-// measures, records and verifies asks this for its graph and its plans, and knows no difference between the two.
+// A workload is what runs on a batch: one forward pass, or the decoding of new tokens. Everything that profiles,
+// optimises, measures, records and verifies asks it for its graph and its plans, and knows no difference between the
+// two.
 // workload_judge.h judges its plans.
 #pragma once
 #include <memory>
@@ -23,24 +24,23 @@ class Workload {
 
   ExperimentState& state() const { return state_; }
   WorkPhase phase() const { return phase_; }          ///< forward or decode
-  int64_t new_tokens() const { return new_tokens_; }  ///< of each sequence, at most; 0: a forward pass
-  /// Of exits: what runs, and the oracle that judges it, has them in the place of the model's own. Empty: the model's
-  /// own.
+  int64_t new_tokens() const { return new_tokens_; }  ///< tokens of each sequence, at most; 0: a forward pass
+  /// Thresholds of exits, which its plans and the oracle that judges them have in the place of the model's own. Empty:
+  /// the model's own.
   const RouterThresholds& thresholds() const { return thresholds_; }
   /// Changes of the routing beside those thresholds; its plans and the oracle have the same.
   const Intervention& intervention() const { return intervention_; }
   /// Choices that plans and oracle are given; null: none.
   const ForcedChoices* forced() const { return forced_.get(); }
-  /// What the passes begin with, in the number format that runs; of a forward pass for the largest pictures.
+  /// The graph that passes begin with, in the number format that runs; for a forward pass that of the largest pictures.
   virtual std::shared_ptr<const Graph> graph() const = 0;
-  /// What a configuration says of the plan beside its passes is said of graph() before them, NAME.KEY=WORD each. Throws
+  /// Annotates graph() with what a configuration says of the plan beside its passes, NAME.KEY=WORD each. Throws
   /// Error(bad_input) that begins with `where`. Returns a sentence for each that only the other phase has a name for.
-  /// Those of the command line (--annotate) stand above them.
+  /// Annotations of the command line (--annotate) overrule them.
   std::vector<std::string> annotate(const SaidAnnotations& said);
-  /// All that is said of graph(), in the order in which it is: of two that name the same the later one holds.
+  /// All annotations of graph() in their order: if two name the same, the later one holds.
   const std::vector<std::string>& annotations() const { return annotations_; }
-  /// What the passes see of graph(), which is held as long as the workload is not annotated, and of a profile, which
-  /// must outlive it.
+  /// The input of passes: graph(), which is held until the workload is annotated, and a profile, which must outlive it.
   PassInput pass_input(const LoadProfile& profile) const;
   /// A sentence for each of --annotate that changes nothing in this phase.
   const std::vector<std::string>& idle_annotations() const { return idle_; }
@@ -60,9 +60,9 @@ class Workload {
     return make_plan("baseline", graph(), {}, progress);
   }
 
-  /// What a batch asks for: its cells without padding, or the tokens that a plan decoded of it.
+  /// The cells that a batch counts: its own without padding, or the tokens that a plan decoded of it.
   virtual int64_t cells(const ReadyPlan& plan, int64_t batch) const = 0;
-  /// `cells`: those a second.
+  /// `cells`: cells a second.
   virtual void set_rates(double cells, PlanFigures& figures) const { figures.cells_per_s = cells; }
 
   // How its plans are verified (workload_judge.h):
@@ -72,22 +72,22 @@ class Workload {
   Arithmetic arithmetic() const;
   /// How far outputs may lie from the oracle's, as a share of the largest value.
   double tolerance() const;
-  /// For the comparison with the baseline. Both round alike, so a plan that promises the same bits is held to f32, if
-  /// the device keeps bits. Any other plan is held to tolerance(): one last bit that differs can round the other way.
+  /// The rules beside the baseline. Both round alike, so a plan that promises the same bits is held to f32, if the
+  /// device keeps bits. Any other plan is held to tolerance(): one last bit that differs can round the other way.
   Arithmetic arithmetic_beside_baseline(const ReadyPlan& plan) const;
   double tolerance_beside_baseline(const ReadyPlan& plan) const;
-  /// For a plan that runs once more with further outputs, beside itself: held to f32 if the device keeps bits.
+  /// The rules for a plan that runs once more with further outputs, beside itself: f32 if the device keeps bits.
   Arithmetic arithmetic_beside_itself() const;
   double tolerance_beside_itself() const;
-  /// What the oracle runs in the place of a plan, for pictures of a size: in the number format that runs, and as the
-  /// model is stored.
+  /// The graphs that the oracle runs in the place of a plan, for pictures of a size: in the number format that runs,
+  /// and as the model is stored.
   virtual std::shared_ptr<const Graph> judged_graph(PictureSize size) const = 0;
   virtual std::shared_ptr<const Graph> stored_graph(PictureSize size) const = 0;
 
  protected:
   /// The graphs of the phase with these annotations.
   virtual void annotate_graphs(const SaidAnnotations& said) = 0;
-  /// What --annotate says of graph(), once that is there; throws where the device has no kernel for it.
+  /// Checks what --annotate says of graph(), once that is there; throws if the device has no kernel for it.
   void check_given();
   Workload(ExperimentState& state, WorkPhase phase, int64_t new_tokens, RouterThresholds thresholds,
            Intervention intervention = {})
@@ -127,7 +127,7 @@ class ForwardPass : public Workload {
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
-  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, where there are any
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, if there are any
 };
 
 /// New tokens behind each input, greedily.
@@ -143,7 +143,7 @@ class Decoding : public Workload {
   void set_rates(double cells, PlanFigures& figures) const override {
     figures.cells_per_s = cells, figures.tokens_per_s = cells;
   }
-  /// That keep the logits: tokens alone hide what is wrong.
+  /// Both keep the logits: tokens alone hide what is wrong.
   std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
   std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }
 

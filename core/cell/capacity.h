@@ -16,10 +16,11 @@ int32_t capacity_of(double factor, int64_t cells, int32_t branches);
 /// dropped_from(branch). Cells of one parent must be contiguous (they are, by the cell order).
 void serve_first(DecisionView& decision, int64_t cells, const ParentMap& parents, int32_t capacity);
 /// Batch-prioritised: each branch serves at most `capacity` cells of the whole batch, those with the highest
-/// choice_weight, of equal ones the first; the others become dropped_from(branch). One choice a cell. Uses `scratch`.
+/// choice_weight, and of equal ones the first. The others become dropped_from(branch). One choice a cell. Uses
+/// `scratch`.
 void serve_most_confident(DecisionView& decision, int64_t cells, int32_t capacity);
 
-/// How loads are reported and padded (the capacity rules of the OSDI'23 artifact).
+/// Rules for reporting and padding loads (the capacity rules of the OSDI'23 artifact).
 struct CapacityGrid {
   std::span<const int32_t> supported;  ///< ascending; with path_wise one entry a branch
   bool padding = false;

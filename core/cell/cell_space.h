@@ -12,9 +12,9 @@
 
 namespace stormcell {
 
-/// Which part of a computation a cell belongs to.
+/// The part of a computation that a cell belongs to.
 enum class Phase : uint8_t { forward = 0, prefill = 1, decode = 2 };
-/// By their number in a session.
+/// Names by a phase's number in a session.
 inline constexpr std::array<const char*, 3> kPhaseNames = {"forward", "prefill", "decode"};
 inline std::string_view to_text(Phase phase) { return row_of(kPhaseNames, phase); }
 
@@ -22,8 +22,8 @@ inline std::string_view to_text(Phase phase) { return row_of(kPhaseNames, phase)
 struct CellId {
   int64_t item = 0;      ///< the item of the dataset
   int64_t sequence = 0;  ///< the sequence (or image) in the whole run: the item's number, whatever batch holds it
-  int32_t position = 0;  ///< the place in the sequence; in a grid its rows stand one after another
-  int32_t step = 0;      ///< where decoding stands: the place in the sequence that it adds; 0 in a forward pass
+  int32_t position = 0;  ///< place in the sequence; in a grid row after row
+  int32_t step = 0;      ///< the place in the sequence that decoding adds; 0 in a forward pass
   Phase phase = Phase::forward;
   bool operator==(const CellId&) const = default;
 };
@@ -40,9 +40,9 @@ struct CellTable {
   int64_t first_sequence = 0;  ///< number of the batch's first sequence where they are consecutive
   int32_t sequences = 0;
   int32_t per_sequence = 0;  ///< cells of one sequence, padding included
-  int32_t step = 0;          ///< position of each sequence's first cell; where `starts` tells them, the smallest
+  int32_t step = 0;          ///< position of each sequence's first cell; the smallest of `starts` if there are any
   Phase phase = Phase::forward;
-  int32_t columns = 0;  ///< > 0: cells lie in a grid of so many columns (patches, maps); 0: in a sequence
+  int32_t columns = 0;  ///< > 0: cells are in a grid of so many columns (patches, maps); 0: in a sequence
   std::span<const int64_t> items = {};  ///< [sequences] number of each; empty: consecutive from first_sequence
   /// [sequences] position of its first cell, where they are unlike; empty: `step` for all
   std::span<const int32_t> starts = {};
@@ -50,7 +50,7 @@ struct CellTable {
   int64_t cells() const { return static_cast<int64_t>(sequences) * per_sequence; }
   /// Number of the batch's `index`-th sequence.
   int64_t sequence(int64_t index) const { return items.empty() ? first_sequence + index : items[index]; }
-  /// Where a sequence stands in the batch, -1: it is not there.
+  /// Index of a sequence within the batch, -1: it is not in it.
   int64_t index_of(int64_t sequence) const {
     if (items.empty())
       return sequence >= first_sequence && sequence - first_sequence < sequences ? sequence - first_sequence : -1;
@@ -67,14 +67,14 @@ struct CellTable {
     const int32_t position = this->position(row);
     return {sequence, sequence, position, phase == Phase::decode ? position : 0, phase};
   }
-  /// Where a position lies: the row and column of its grid; of a sequence {0, position}.
+  /// Row and column of a position in its grid; in a sequence {0, position}.
   GridPlace place(int32_t position) const {
     return columns > 0 ? GridPlace{position / columns, position % columns} : GridPlace{0, position};
   }
 };
 
 /// Maps each cell of a space to its parent: equal groups (token -> sequence) or an explicit map (a routed space).
-/// What capacity per sequence and priorities per batch are counted over.
+/// Capacity per sequence and priorities per batch are counted over parents.
 struct ParentMap {
   int64_t per_parent = 0;           ///< > 0: cell c belongs to parent c / per_parent
   const int32_t* parent = nullptr;  ///< else the parent of each cell, those of one parent together, counted from

@@ -15,13 +15,13 @@ constexpr float kLowest = -std::numeric_limits<float>::infinity();
 
 // NaN compares below everything, so that a broken score never wins.
 float usable(float score) { return std::isnan(score) ? kLowest : score; }
-// How far a choice was from going the other way; where a broken score makes that no number, it could have gone any way.
+// Distance of a choice from the other one; 0 if a broken score makes it no number, since any choice was possible.
 float distance(float chosen, float other) {
   const float d = std::fabs(chosen - other);
   return std::isnan(d) ? 0 : d;
 }
 
-/// Which branches a router may not choose: none, the usual case, costs nothing.
+/// The set of branches that may not be chosen if there are none: the usual case costs nothing.
 struct NoneOff {
   static constexpr bool kAny = false;
   bool operator()(int32_t) const { return false; }
@@ -131,7 +131,7 @@ namespace {
 template <class Off>
 void choose_in_groups(const ScoreView& in, const Protocol& protocol, const Off& off, DecisionView& out) {
   const int32_t per_group = in.branches / protocol.groups;
-  // Groups of which no branch is left are never kept, so fewer may be kept than the rule says.
+  // Groups without any allowed branch are never kept, so fewer may be kept than the rule says.
   bool empty[kMostChoices] = {};
   int32_t groups_left = protocol.groups;
   if constexpr (Off::kAny)
@@ -167,7 +167,7 @@ void choose_in_groups(const ScoreView& in, const Protocol& protocol, const Off& 
     int32_t* chosen = out.choice + c * out.fan_out;
     const float rest = select_top([&](int32_t b) { return allowed[b] ? corrected(b) : kLowest; }, in.branches,
                                   protocol.k, chosen, off);
-    // Both cuts count. A group's score moves by up to twice what a branch's does.
+    // Both cuts count: that between branches and that between groups. A group's score moves by up to twice a branch's.
     const float branch_margin = distance(corrected(chosen[protocol.k - 1]), rest);
     const bool all_groups = groups_kept >= groups_left;
     out.margin[c] = all_groups ? branch_margin
@@ -197,7 +197,7 @@ void choose_above(const ScoreView& in, const Protocol& protocol, const Off& off,
   }
 }
 
-/// Where one of two branches is off, all cells take the other, whatever their scores.
+/// If one of two branches is off, all cells take the other, whatever their scores.
 void send_past_what_is_off(const Protocol& protocol, int64_t cells, DecisionView& out) {
   if (protocol.off.empty()) return;
   std::fill_n(out.choice, cells, 1 - protocol.off.front());

@@ -13,7 +13,7 @@ namespace stormcell {
 inline constexpr int32_t kNoBranch = INT32_MIN;
 /// A choice that its branch's capacity dropped is stored as ~branch (negative).
 inline constexpr int32_t dropped_from(int32_t branch) { return ~branch; }
-/// In choices to replay: nobody recorded one for this cell, it decides freely.
+/// In choices to replay: no choice was recorded for this cell, so it decides freely.
 inline constexpr int32_t kNotRecorded = kNoBranch + 1;
 inline constexpr bool is_kept(int32_t choice) { return choice >= 0; }
 inline constexpr bool is_dropped(int32_t choice) { return choice < 0 && choice != kNoBranch; }
@@ -49,7 +49,7 @@ struct DecisionView {
 
   int32_t load(int32_t branch) const { return offsets[branch + 1] - offsets[branch]; }
   int32_t dropped(int32_t branch) const { return wanted[branch] - load(branch); }
-  /// [branches] counters for whoever works before pad_loads() fills `padded`: it lies in the same memory.
+  /// [branches] counters in the memory of `padded`, for use before pad_loads() fills it.
   int32_t* counters() const { return padded; }
 };
 

@@ -20,7 +20,7 @@ struct DecisionRecord {
   std::span<const uint8_t> residency;  ///< [n, fan_out] Residency; empty: not recorded
   /// [n, fan_out] weights read for the choice; empty: branch_bytes where it was a miss, else none
   std::span<const int64_t> bytes_read;
-  int32_t score_columns = 0;  ///< what the router was given for a cell; 0: a score for each branch
+  int32_t score_columns = 0;  ///< numbers that the router got for a cell; 0: a score for each branch
 };
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What a model asks of its data: inputs told by their role, never by their name.
+// Inputs that a model requires of its data, identified by role, never by name.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// What an input of a graph is for: who fills it asks for this, never for its name.
+/// Role of a graph's input. Code that fills inputs looks it up by role, never by name.
 enum class InputRole : uint8_t {
   none,
   ids,        ///< token ids

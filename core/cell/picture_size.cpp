@@ -5,7 +5,7 @@
 namespace stormcell {
 namespace {
 
-/// The number from 1 to 2^20 that `text` is; 0: it is none.
+/// Parses a number from 1 to 2^20; 0: `text` is none.
 int64_t side_of(std::string_view text) {
   constexpr int64_t kMost = int64_t{1} << 20;
   int64_t side = 0;

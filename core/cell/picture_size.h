@@ -8,17 +8,17 @@
 
 namespace stormcell {
 
-/// In pixels. 0 x 0: there is no picture.
+/// Size in pixels. 0 x 0: there is no picture.
 struct PictureSize {
   int64_t height = 0, width = 0;
   int64_t pixels() const { return height * width; }
   bool operator==(const PictureSize&) const = default;
-  /// By pixels, then by height.
+  /// Orders by pixels, then by height.
   std::strong_ordering operator<=>(const PictureSize& other) const;
 };
 /// "48x64": height, then width.
 std::string to_text(PictureSize size);
-/// Of "48x64"; nothing where the text is none, or a side is below 1 or beyond 2^20.
+/// Parses "48x64". Empty if the text has another form, or a side is below 1 or beyond 2^20.
 std::optional<PictureSize> parse_picture_size(std::string_view text);
 
 /// The sizes that a model takes: each side for itself.

@@ -20,12 +20,12 @@ enum class ProtocolKind : uint8_t {
   label,               ///< the branch that a given label names
 };
 
-/// A router over more branches or with more choices a cell is refused by its shape rule, so that small stacks suffice.
-/// A protocol that may choose every branch has no bound but that of the branches.
+/// A router with more branches or more choices a cell is refused by its shape rule, so that small arrays on the stack
+/// suffice. For a protocol that may choose every branch, only the limit of branches holds.
 inline constexpr int32_t kMostBranches = 4096, kMostChoices = 64;
 
 enum class SoftmaxPlace : uint8_t { none, before, after };  ///< over all scores before the choice, or over the k chosen
-enum class DroppedCells : uint8_t { zero, scaled_input };   ///< what a dropped cell contributes
+enum class DroppedCells : uint8_t { zero, scaled_input };   ///< contribution of a dropped cell
 
 /// A router's rule with its parameters; unused ones keep their defaults.
 struct Protocol {
@@ -48,8 +48,7 @@ struct Protocol {
   bool operator==(const Protocol&) const = default;
 };
 
-/// Of residual and exit thresholds: the branch of the cells that leave, or only pass; the other of the two computes, or
-/// goes on.
+/// The branch of residual and exit thresholds whose cells leave or only pass. The other branch computes or goes on.
 inline int32_t residual_branch(const Protocol& rule) { return rule.residual > 0 ? rule.residual : 0; }
 
 /// Scores of one router on one batch.
@@ -59,7 +58,7 @@ struct ScoreView {
   int32_t branches = 0;
   const float* bias = nullptr;     ///< [branches] correction bias of sigmoid_groups, nullable
   const int32_t* label = nullptr;  ///< [cells] for label and hash
-  ParentMap parents;               ///< what capacity is counted over
+  ParentMap parents;               ///< parents that capacity is counted over
 };
 
 }  // namespace stormcell

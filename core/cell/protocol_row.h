@@ -1,5 +1,5 @@
-// What a protocol declares: its function and all that others ask about it. One row each in protocol_row.cpp; nobody
-// else knows protocols by name but the kernels of a device that decides some of them itself.
+// Rows that declare the protocols: function and properties, one row each in protocol_row.cpp. Only kernels of a device
+// that decides some protocols itself know them by name.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,15 +9,15 @@
 
 namespace stormcell {
 
-/// What a cell is sent by.
+/// The input that decides where a cell goes.
 enum class DecidedBy : uint8_t {
   scores,
   branch_label,  ///< one integer a cell, which must name a branch
   any_label,     ///< one integer a cell, whatever it is
 };
-/// How many branches a cell gets at most.
+/// The largest number of branches of a cell.
 enum class FanOut : uint8_t { one, two, k, all };
-/// What the weight of a chosen branch is.
+/// Weight of a chosen branch.
 enum class Weighting : uint8_t {
   one,       ///< 1, whatever the scores
   score,     ///< its score
@@ -25,13 +25,13 @@ enum class Weighting : uint8_t {
   softmax,   ///< of all scores
   selected,  ///< as Protocol::softmax says
 };
-/// Who gets the places of a branch where they are limited; the others are dropped.
+/// Cells that get a branch's places if they are limited; the others are dropped.
 enum class Places : uint8_t {
   unlimited,
   in_order,       ///< `capacity` places a parent, the first cells
   by_confidence,  ///< a share of the batch, the most confident cells
 };
-/// What a margin is the distance of: by how much it would have to change for another choice.
+/// Quantities whose distance is the margin: the least change that gives another choice.
 enum class MarginOf : uint8_t {
   none,          ///< no score decides
   scores,        ///< the score of one branch and that of another
@@ -40,7 +40,7 @@ enum class MarginOf : uint8_t {
   sum,           ///< the sum of the scores and the threshold
   largest_share  ///< the largest softmax and the threshold
 };
-/// How many scores a margin is the distance of, each with its own error. A threshold has none.
+/// The number of scores in a margin's distance, each with its own error. A threshold has none.
 constexpr int scores_apart(MarginOf margin) { return margin == MarginOf::scores || margin == MarginOf::groups ? 2 : 1; }
 
 struct ProtocolRow {
@@ -52,7 +52,7 @@ struct ProtocolRow {
   Weighting weighting = Weighting::one;
   Places places = Places::unlimited;
   MarginOf margin = MarginOf::none;
-  /// Where it is fixed, and not the number of scores or told by the attribute `branches`; 0: it is not.
+  /// Fixed number of branches; 0: it is the number of scores or the attribute `branches`.
   int32_t branches = 0;
   /// Parameters that it takes besides kCommonParameters, and optional inputs: words with blanks between.
   std::string_view takes = {};
@@ -60,7 +60,7 @@ struct ProtocolRow {
   bool by_label() const { return decided_by != DecidedBy::scores; }
 };
 
-/// What every protocol takes.
+/// Parameters that every protocol takes.
 inline constexpr std::string_view kCommonParameters =
     "renormalize scale supported_capacities capacity_padding path_wise_padding";
 

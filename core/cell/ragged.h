@@ -15,7 +15,7 @@ struct RaggedShape {
   bool operator==(const RaggedShape&) const = default;
 };
 
-/// Which cells of a base space there are, in order of their parents. The cells of parent p are [offsets[p],
+/// The cells of a base space that exist, in order of their parents. The cells of parent p are [offsets[p],
 /// offsets[p+1]).
 struct RaggedView {
   int32_t* cells = nullptr;    ///< [1] cells that came
@@ -46,14 +46,14 @@ size_t ragged_bytes(const RaggedShape& shape);
 /// Lays a view over `memory` (64-byte aligned, ragged_bytes large).
 RaggedView ragged_view(void* memory, const RaggedShape& shape);
 
-/// How the cells of a dense or ragged space lie below their parents, and the place of each: equal groups of
-/// `per_parent`, or as offsets say. Rows count from the space's own first cell, also where it holds the members of one
-/// branch and its offsets those of all.
+/// Groups of a dense or ragged space's cells by parent, with the place of each cell: equal groups of `per_parent`, or
+/// groups by offsets. Rows count from the space's own first cell, even if it holds the members of one branch and its
+/// offsets those of all.
 struct CellGroups {
   int64_t parents = 0, per_parent = 0;
-  const int32_t* offsets = nullptr;  ///< ragged: [parents + 1], of the space's first parent on
-  const int32_t* parent = nullptr;   ///< ragged: of each cell, not counted from the space's first parent
-  const int32_t* places = nullptr;   ///< ragged: of each cell
+  const int32_t* offsets = nullptr;  ///< ragged: [parents + 1], from the space's first parent on
+  const int32_t* parent = nullptr;   ///< ragged: by cell, not counted from the space's first parent
+  const int32_t* places = nullptr;   ///< ragged: by cell
 
   int64_t begin(int64_t p) const { return offsets ? offsets[p] - offsets[0] : p * per_parent; }
   int64_t end(int64_t p) const { return begin(p) + count(p); }
@@ -62,7 +62,7 @@ struct CellGroups {
   int32_t place(int64_t p, int64_t cell) const {
     return places ? places[cell] : static_cast<int32_t>(cell - p * per_parent);
   }
-  /// What capacity is counted over.
+  /// Parents that capacity is counted over.
   ParentMap parent_map() const { return offsets ? ParentMap{0, parent} : ParentMap{per_parent, nullptr}; }
 };
 /// The groups of a ragged space: parents [first, end) of its value.

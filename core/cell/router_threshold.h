@@ -1,4 +1,4 @@
-// A threshold that stands in the place of a model's own.
+// A threshold that replaces a model's own.
 #pragma once
 #include <algorithm>
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// Of a router that decides by one threshold (Protocol::threshold), told by its name.
+/// Threshold of a router that decides by one (Protocol::threshold), with the router's name.
 struct RouterThreshold {
   std::string router;
   double threshold = 0;
@@ -14,11 +14,11 @@ struct RouterThreshold {
 };
 using RouterThresholds = std::vector<RouterThreshold>;
 
-/// Of exits, which compare confidences with them. kAllLeave: confidences are 0 or more, so all leave (below it too).
-/// kNoneLeaves: they are 1 at most, so none does.
+/// Exit thresholds at which all or none leave. Confidences are at least 0, so all leave at kAllLeave and below it. They
+/// are at most 1, so none leaves at kNoneLeaves.
 inline constexpr double kAllLeave = 0, kNoneLeaves = 2;
 
-/// What a model and a configuration may give: -1 says the same as kAllLeave, and presets have it.
+/// Range that models and configurations may use: -1 means the same as kAllLeave and occurs in presets.
 inline constexpr double kLeastExitThreshold = -1, kMostExitThreshold = kNoneLeaves;
 constexpr bool is_exit_threshold(double threshold) {
   return threshold >= kLeastExitThreshold && threshold <= kMostExitThreshold;

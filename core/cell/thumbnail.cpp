@@ -8,7 +8,7 @@ namespace {
 
 bool is_shown(int64_t channels) { return channels == 1 || channels == 3; }
 
-/// What pixel `to` of `count` stands for on a side of `from` pixels: [first, end), never empty.
+/// Pixels [first, end) on a side of `from` pixels that become pixel `to` of `count`; never empty.
 struct Run {
   int64_t first, end;
 };

@@ -1,4 +1,4 @@
-// A picture made small: what a session keeps of an input, so that who looks at routing sees what was routed.
+// A small copy of a picture that a session keeps, so that a reader of the routing sees the input.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -10,8 +10,8 @@ namespace stormcell {
 
 /// Pixels of the longer side.
 inline constexpr int64_t kThumbnailSide = 96;
-/// What a run keeps at most: pictures, bytes of all of them together. Demos, which keep some unasked, stop at fewer
-/// bytes.
+/// Limits of one run: number of pictures, and bytes of all together. Demos keep pictures unasked and have a lower limit
+/// of bytes.
 inline constexpr int64_t kMostThumbnails = 4096, kMostThumbnailBytes = int64_t{64} << 20,
                          kUnaskedThumbnailBytes = int64_t{4} << 20;
 
@@ -23,13 +23,14 @@ struct Thumbnail {
   bool operator==(const Thumbnail&) const = default;
 };
 
-/// Of a picture of `size` the longer side is kThumbnailSide at most, the other in proportion, at least 1; never larger
-/// than it was.
+/// Size of a thumbnail: the longer side is at most kThumbnailSide, the other in proportion and at least 1. It is never
+/// larger than the picture.
 PictureSize thumbnail_size(PictureSize size);
-/// Bytes of what thumbnail_of() gives of such pixels: 0 where it gives nothing.
+/// Bytes of such a thumbnail: 0 if thumbnail_of() gives none.
 int64_t thumbnail_bytes(PictureSize size, int64_t channels);
-/// Each pixel is the mean of those that it stands for. `pixels`: [height, width, channels] from 0 to 1; beyond that
-/// they are black or white. Empty for other channels than grey or colours: what they mean is not known.
+/// Each pixel is the mean of the pixels that it stands for. `pixels`: [height, width, channels] from 0 to 1; values
+/// beyond that become black or white. Empty unless the channels are grey or colours: the meaning of others is not
+/// known.
 Thumbnail thumbnail_of(std::span<const float> pixels, PictureSize size, int64_t channels);
 
 }  // namespace stormcell

@@ -42,7 +42,7 @@ double balancedness(const std::vector<int64_t>& load) {
   return (sum / static_cast<double>(load.size()) + kEpsilon) / (most + kEpsilon);
 }
 
-/// An import says itself what its trace did not have; of other runs it is seen from what they recorded.
+/// An import lists the facts that its trace lacks; for other runs they follow from what they recorded.
 std::vector<std::string> lacks_of(const SessionReader& session, const RunSummary& run, const RunLayout& layout,
                                   bool weighted) {
   std::vector<std::string> lacks;
@@ -81,7 +81,7 @@ CacheFigures replay(const AnalyzeOptions& options, const TokenRoutes& routes, co
   return {policy, options.budget_bytes, figures(done.all), figures(done.decode)};
 }
 
-/// Nothing where there are none, or more than are read without being asked.
+/// Empty if there are no choices, or more than are read without being asked.
 std::optional<TokenRoutes> read_choices(const AnalyzeOptions& options, const Recording& recording,
                                         const AnalyzeFigures& figures, const Progress& progress) {
   int64_t choices = 0;
@@ -134,7 +134,7 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
   figures.transitions = std::move(transitions), figures.coactivation = std::move(together);
 }
 
-/// What the slots of a server got, where its trace says so.
+/// Adds the balance of a server's slots, if its trace has them.
 void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
   const RecordedSlots slots = slots_at(json_or_null(run.dataset));
   if (slots.layers.size() != figures.routers.size()) return;

@@ -1,5 +1,5 @@
-// What a recorded or imported routing says: loads and how even they are, who follows whom, what can be guessed, whether
-// it drifts.
+// Analysis of a recorded or imported routing: loads and their balance, which branch follows which, what can be guessed,
+// and drift.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -28,24 +28,24 @@ struct RouterAnalysis {
   std::vector<int32_t> hot;   ///< the fewest branches that hold half of the load without padding, most loaded first
   std::vector<int32_t> cold;  ///< branches below a tenth of the mean load without padding
   /// TensorRT-LLM's imbalance ratio, (largest - mean) / mean, of the slots that held an expert and of the ranks that
-  /// shared them; null: the trace does not say what they got.
+  /// shared them; null: the trace has no loads of slots.
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;
 };
 
-/// Of two routers that follow each other; `pairs`: of kept choices here and there, k x k of a cell.
+/// Transitions between two routers in succession; `pairs`: pairs of kept choices, k x k for each cell.
 struct RouterTransitions {
   std::string router, next;
   int64_t pairs = 0;
   TransitionFigures figures;
 };
-/// Of a router that gives a cell several branches.
+/// Co-activation at a router that gives a cell several branches.
 struct RouterCoactivation {
   std::string router;
   int64_t pairs = 0;
   std::vector<BranchesTogether> strongest;
 };
 
-/// What a cache of a budget would have hit; null rate: no lookups.
+/// Hits of a cache with this budget; null rate: no lookups.
 struct CacheFigures {
   CachePolicy policy = CachePolicy::lru;
   int64_t budget_bytes = 0;
@@ -55,7 +55,7 @@ struct CacheFigures {
   } all, decode;
 };
 
-/// Recall of guesses, null: the data do not say (core/profile/predictability.h has the definitions).
+/// Recall of guesses (core/profile/predictability.h has the definitions); null: the data do not show it.
 struct PredictabilityFigures {
   std::optional<double> temporal_lag1, static_in_sample, static_from_prompt, static_held_out, transition_held_out;
 };
@@ -66,21 +66,21 @@ struct ReuseFigures {
   std::optional<int64_t> p50, p90, p99;
 };
 
-/// Whether the second half goes elsewhere than the first (core/profile/drift.h).
+/// Whether the second half is routed differently from the first (core/profile/drift.h).
 struct DriftFigures {
   double distance = 0, expected = 0, p_value = 1;
   int64_t blocks = 0;
 };
 
-/// Whether another recording goes elsewhere than this one.
+/// Whether another recording is routed differently from this one.
 struct AgainstFigures {
   std::string session;
   int64_t run = 0;
   RunStatus status = RunStatus::interrupted;  ///< of that run
   int64_t batches = 0;
   std::optional<DriftFigures> drift;
-  std::string why_not;  ///< where it cannot be judged
-  std::string doubt;    ///< why nobody knows that it is of this model; empty: it is
+  std::string why_not;  ///< why it cannot be judged
+  std::string doubt;    ///< why it may be another model's; empty: it is this model's
 };
 
 struct AnalyzeOptions {
@@ -99,7 +99,7 @@ struct AnalyzeFigures {
   int64_t layers = 0, branches = 0, k = 0;  ///< routers, and the most branches and choices of one of them
   std::vector<std::string> phases;          ///< forward, prefill, decode: those with cells
   std::vector<RouterAnalysis> routers;
-  std::vector<std::string> lacks;          ///< what the data does not have
+  std::vector<std::string> lacks;          ///< facts that the data lack
   std::vector<std::string> lacks_how;      ///< of each, what its recorder must be given for it; empty: nothing is known
   double imbalance = 0, balancedness = 0;  ///< means over routers with load, without padding
   std::optional<double> imbalance_of_slots, imbalance_of_ranks;

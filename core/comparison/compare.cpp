@@ -43,7 +43,7 @@ bool warn_where_data_differ(const SummaryFigures& a, const SummaryFigures& b, st
   return true;
 }
 
-/// How the threads' cores lay to each other while a run measured; a run of an earlier version knows one reading.
+/// Placements of the threads' cores while a run measured; a run of an earlier version has one reading.
 std::vector<std::string> core_placements(const SummaryFigures& f) {
   std::vector<std::string> met;
   if (const auto device = f.summary->find("device"); device != f.summary->end() && device->is_object())
@@ -111,8 +111,8 @@ void warn_of_single_measurings(const SummaryFigures& a, const SummaryFigures& b,
   }
 }
 
-/// Figures of routers that count padding in one of the two runs only, as a plan without padding and one with it: they
-/// say nothing beside each other. The figures of real cells ("load_real") stand for them.
+/// Figures of routers that include padding in only one of the two runs, for example a plan without padding and one with
+/// it: they cannot be compared. The figures of real cells ("load_real") take their place.
 std::set<std::string> figures_with_padding_in_one(const SummaryFigures& a, const SummaryFigures& b) {
   std::set<std::string> figures;
   const auto padding_in = [](const SummaryFigures& f, const std::string& router) {
@@ -135,14 +135,14 @@ std::set<std::string> figures_with_padding_in_one(const SummaryFigures& a, const
   return figures;
 }
 
-/// Shares of a router's branches by its name; empty where it has no loads.
+/// Shares of a router's branches by its name; empty if it has no loads.
 std::map<std::string, std::vector<double>> shares_of(const Json& summary) {
   std::map<std::string, std::vector<double>> shares;
   const auto routing = summary.find("routing");
   if (routing == summary.end() || !routing->is_array()) return shares;
   for (const Json& r : *routing) {
     if (!r.is_object() || !r.contains("router") || !r["router"].is_string()) continue;
-    // Padding says nothing about the data: where it is known apart, it is left out.
+    // Padding says nothing about the data, so it is left out if it is counted separately.
     const auto load = r.contains("load_real") ? r.find("load_real") : r.find("load");
     if (load == r.end() || !load->is_array()) continue;
     std::vector<double> values;
@@ -287,7 +287,7 @@ std::string to_json(const Comparison& comparison) {
     j["routing"].push_back(
         {{"router", d.router}, {"total_variation", d.total_variation}, {"jensen_shannon_bits", d.jensen_shannon_bits}});
   j["warnings"] = comparison.warnings;
-  // The speed-ups of each side that were not measured well enough, by the key that says so.
+  // The speed-ups of each side that were not measured well enough, by the key with the reason.
   j["withheld"] = {{"a", Json(comparison.withheld[0])}, {"b", Json(comparison.withheld[1])}};
   return json_text(j);
 }

@@ -13,18 +13,18 @@ namespace stormcell {
 struct ComparedFigure {
   std::string figure;
   std::optional<double> a, b;        ///< empty: that run lacks the figure; both: it is null in B and A has no value
-  std::optional<double> difference;  ///< b - a, where both are there and of the same thing
-  std::optional<std::array<double, 2>> ci95;  ///< of the difference, where both figures come with an interval
-  /// Of a figure with an interval: the interval does not hold 0. Of a count: the two differ. Empty: a measured figure
+  std::optional<double> difference;  ///< b - a, if both exist and are of the same thing
+  std::optional<std::array<double, 2>> ci95;  ///< of the difference, if both figures have an interval
+  /// A figure with an interval: the interval does not contain 0. A count: the two differ. Empty: a measured figure
   /// without an interval.
   std::optional<bool> significant;
-  /// For a time with an interval in both runs: whether both intervals hold the spread between runs. If not, a
-  /// difference cannot be told from chance, and `ci95` and `significant` are empty.
+  /// For a time with an interval in both runs: whether both intervals include the spread between runs. If not, a
+  /// difference cannot be distinguished from chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
   bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
 };
 
-/// How far apart two routings lie: 0: same shares in both runs; 1: no branch is used by both.
+/// Distance between two routings: 0: the same shares in both runs; 1: no branch is used by both.
 struct RoutingDistance {
   std::string router;
   double total_variation = 0;      ///< half the sum over branches of |share in a - share in b|
@@ -50,9 +50,9 @@ struct Comparison {
 /// Throws Error; for recordings of two models it is that of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
-/// "speedup<0.95", "optimized.latency_ms.median>1.05*a": a figure of B against a number, true or false, or a multiple
-/// of the same figure of A; "speedup_ci95[0]<1" an end of its interval, "routing.ROUTER.total_variation>0.1" a distance
-/// of the routings.
+/// A condition on a figure of B, such as "speedup<0.95" or "optimized.latency_ms.median>1.05*a": compared with a
+/// number, true or false, or a multiple of A's figure. "speedup_ci95[0]<1" takes an end of its interval,
+/// "routing.ROUTER.total_variation>0.1" a distance of the routings.
 struct FailCondition {
   std::string text, figure, compare;
   double factor = 1;
@@ -60,8 +60,8 @@ struct FailCondition {
 };
 /// Throws Error(bad_input) that names --fail-if.
 FailCondition parse_fail_condition(const std::string& text);
-/// Whether it holds; with why. An unknown figure, and a multiple of A's where the two runs have no difference:
-/// Error(bad_input). A figure that is null (a speed-up that was not verified) holds.
+/// Whether the condition holds, and why. Error(bad_input): an unknown figure, or a multiple of A's figure if the two
+/// runs have no difference. A figure that is null (a speed-up that was not verified) holds.
 struct FailVerdict {
   bool fails = false;
   std::string reason;

@@ -68,7 +68,7 @@ FailCondition parse_fail_condition(const std::string& text) {
 
 namespace {
 
-/// Of a row, of an interval, or of the distance of two routings.
+/// Finds a row, an end of an interval, or a distance of two routings.
 std::optional<ComparedFigure> find_figure(const std::string& name, const Comparison& comparison) {
   for (const ComparedFigure& row : comparison.rows)
     if (row.figure == name) return row;
@@ -78,7 +78,7 @@ std::optional<ComparedFigure> find_figure(const std::string& name, const Compari
     for (const auto& [word, value] :
          {std::pair(".total_variation", d.total_variation), std::pair(".jensen_shannon_bits", d.jensen_shannon_bits)})
       if (name == "routing." + d.router + word) return ComparedFigure{name, std::nullopt, value};
-  // Below a null, "verified.passed" where nothing was verified, everything is null.
+  // A figure below a null is null, as "verified.passed" if nothing was verified.
   for (const ComparedFigure& row : comparison.rows)
     if (!row.b && name.starts_with(row.figure + ".")) return ComparedFigure{name};
   return std::nullopt;
@@ -92,8 +92,8 @@ std::string null_text(const std::string& figure, const Comparison& comparison, s
          (why.empty() ? " is null in " + name : " was " + std::string(kNotMeasured) + " in " + name + ": " + why);
 }
 
-/// True of a figure that both runs have, and of which the comparison states no difference; of an end of an interval as
-/// of its figure.
+/// True for a figure that both runs have, but whose difference the comparison does not state. An end of an interval
+/// counts as its figure.
 bool is_apart(const std::string& name, const Comparison& comparison) {
   const size_t end = name.find("_ci95[");
   for (const ComparedFigure& row : comparison.rows)

@@ -21,8 +21,8 @@ bool is_of_time(std::string_view figure);
 /// True for a sum over all executions of a verb. Two runs have unlike numbers of them, so it never has a difference.
 bool is_sum_of_executions(std::string_view figure);
 
-/// The unit of a figure whose name does not hold it: "ms" of a placement's objective. Empty: the name says it, or the
-/// figure is a count or a share.
+/// The unit of a figure whose name does not include it: "ms" of a placement's objective. Empty: the name includes it,
+/// or the figure is a count or a share.
 std::string_view unit_of(std::string_view figure);
 
 /// The ending of the key of a figure's interval.

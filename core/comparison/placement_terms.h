@@ -1,4 +1,4 @@
-// The terms of two placements: what they were made for and how their steps were costed.
+// The terms of two placements: their purpose and the costs of their steps.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -19,8 +19,8 @@ std::vector<int32_t> branches_of(const RunLayout& layout) {
   return branches;
 }
 
-/// Loads without padding of blocks of batches: block i ends where the next one begins. `begins`: of each, and where the
-/// last one ends.
+/// Loads without padding of blocks of batches: block i ends where the next one begins. `begins`: first batch of each
+/// block, and the end of the last.
 std::vector<BlockLoads> blocks_of_batches(const Recording& recording, const std::vector<int64_t>& begins) {
   const std::vector<int32_t> branches = branches_of(recording.layout);
   const auto width = std::accumulate(branches.begin(), branches.end(), size_t{0});
@@ -34,7 +34,7 @@ std::vector<BlockLoads> blocks_of_batches(const Recording& recording, const std:
   return blocks;
 }
 
-/// `blocks` of them, equally many batches each but for one.
+/// `blocks` blocks, whose numbers of batches differ by at most one.
 std::vector<BlockLoads> equal_blocks(const Recording& recording, int64_t blocks) {
   std::vector<int64_t> begins;
   for (int64_t b = 0; b <= blocks; ++b) begins.push_back(b * recording.run.batches / blocks);

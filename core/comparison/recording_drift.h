@@ -1,4 +1,4 @@
-// Drift of what a session recorded: between its halves where it has counts alone, and against another recording.
+// Drift of a recording: between its halves if it has only counts, and against another recording.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -34,13 +34,13 @@ inline constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
 
-/// Between the halves of counts, whose batches are steps in their order.
+/// Drift between the halves of counts, whose batches are steps in order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);
 
 /// The doubt whether the other one is of this model; empty: it is. Throws Error(bad_input), which names the other one,
 /// if it is of another model or has other routers.
 std::string check_same_routers(const Recording& recording, const Recording& other);
-/// `routes`: the choices of `recording`, null where they were not read. Where either has no choices its batches are its
+/// `routes`: the choices of `recording`, null if they were not read. If either has no choices, its batches are its
 /// steps.
 AgainstFigures drift_against(const Recording& recording, const TokenRoutes* routes, const Recording& other,
                              const Progress& progress);

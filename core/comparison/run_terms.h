@@ -1,5 +1,4 @@
-// On what terms a run was made, that another must have been made on too before a time of one says anything of the
-// other.
+// Terms of a run that another run must share before their times can be compared.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <string>

@@ -13,8 +13,7 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::ordered_json;
 
-/// How far a reason reaches. A run that was measured too little does not withhold figures that were measured apart from
-/// it.
+/// The reach of a reason. A run that was measured too little does not withhold figures that were measured separately.
 enum class Reach : uint8_t { run, machine };
 
 /// Takes all speed-ups out of an object and out of its members. Its decoding is a run of its own and stays.

@@ -50,7 +50,7 @@ std::string to_json(const PlanConfig& config) {
 
 namespace {
 
-/// Of each exit that the configuration says something of, in the order in which they run.
+/// Thresholds of the exits that the configuration lists, in the order in which they run.
 RouterThresholds parse_exits(const nlohmann::json& list, const std::string& where) {
   const auto refuse = [&](const std::string& what) {
     bad_input(where, what, "a list of {\"router\": ..., \"threshold\": ...} as optimize --config-out writes it");
@@ -111,7 +111,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   const auto expect = [&](bool holds, const char* what) {
     if (!holds) bad_input(where, std::string("expected ") + what, "a file that optimize --config-out wrote");
   };
-  // The text of a key, `otherwise` where it is absent.
+  // The text of a key, `otherwise` if it is absent.
   const auto text_at = [&](const nlohmann::json& object, const char* key, const char* otherwise) {
     const auto at = object.find(key);
     if (at == object.end() || at->is_null()) return std::string(otherwise);
@@ -160,7 +160,7 @@ PlanConfig parse_plan_config(const std::string& text, const std::string& where) 
   if (const auto at = j.find("intervention"); at != j.end() && !at->is_null())
     config.intervention = parse_intervention(*at, where);
   expect(j.contains("passes") && j["passes"].is_object(), "an object \"passes\"");
-  // The file's keys may stand in any order: the pipeline's order is the one that holds.
+  // The file's keys may be in any order: the pipeline's order counts.
   for (const auto& [id, parameters] : j["passes"].items()) check_pass(id, where);
   for (const Pass& pass : passes()) {
     const std::string id(pass.id);

@@ -16,24 +16,24 @@ namespace stormcell {
 struct PlanConfig {
   std::string version;  ///< of the program that wrote it; empty: it does not say
   std::string model, fingerprint, device, dtype;
-  WorkPhase phase = WorkPhase::forward;       ///< forward or decode: what it was found for
+  WorkPhase phase = WorkPhase::forward;       ///< phase that it was found for: forward or decode
   bool bucket_by_length = false;              ///< it was found on batches of like length
   int64_t weight_budget = 0;                  ///< --weight-budget that it was found with, bytes; 0: none
-  std::vector<std::string> annotations = {};  ///< that were given, NAME.KEY=WORD each; passes find theirs again
-  /// In the order they were applied: id, parameters.
+  std::vector<std::string> annotations = {};  ///< given annotations, NAME.KEY=WORD each; passes find theirs again
+  /// Passes in the order in which they were applied: id, parameters.
   std::vector<std::pair<std::string, std::map<std::string, std::string>>> passes;
   Intervention intervention = {};  ///< in a run of what-if
   RouterThresholds exits = {};     ///< in the place of the model's own, in running order; empty: those
 };
 std::string to_json(const PlanConfig& config);
-/// Whether a text, such as a session keeps of each run, is one; only parse_plan_config() tells whether it is whole.
+/// True if a text, such as a session keeps of each run, looks like a configuration; parse_plan_config() checks the
+/// rest.
 bool has_configuration(std::string_view text);
 /// Throws Error(bad_input) that names `where`: not this schema, unknown or planned passes, an unknown number format,
 /// thresholds out of range.
 PlanConfig parse_plan_config(const std::string& text, const std::string& where);
-/// What of a configuration does not hold where it is used, as `here` says, a sentence each: device, number format,
-/// budget of weights, version, and that it does not say for which model it was found. That it was found for another
-/// model is for the caller to refuse.
+/// Differences between a configuration and its use, given as `here`, a sentence each: device, number format, budget of
+/// weights, version, or no named model. The caller refuses a configuration of another model.
 std::vector<std::string> differences(const PlanConfig& wanted, const PlanConfig& here);
 
 }  // namespace stormcell

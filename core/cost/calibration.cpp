@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-/// Null: fewer than two numbers of rows.
+/// Null: there are fewer than two numbers of rows.
 std::optional<RowCurve> row_curve_of(const std::vector<MeasuredCall>& calls, const std::vector<size_t>& of) {
   std::vector<RowCurve::Point> points;
   for (const size_t i : of) points.push_back({static_cast<double>(calls[i].rows), calls[i].us, {i}});
@@ -35,7 +35,8 @@ class Predictor {
     }
     if (call_.is_grouped()) return grouped();
     if (call_.leaves_node()) return over_network(own);
-    // Within a node, and of products, another GPU says nothing; another laboratory with the same one says it worse.
+    // Within a node, and for products, another GPU predicts nothing, and another laboratory with the same GPU predicts
+    // worse.
     Prediction mine = by_own(own);
     if (mine.us) return mine;
     const std::string why_not = mine.why_not;
@@ -94,7 +95,7 @@ class Predictor {
     if (beyond) return of(PredictionKind::extrapolated, beyond->us, beyond->from);
     return none("too far from what was measured");
   }
-  /// Of calls that do not leave the node, by those of one series.
+  /// Predicts a call within one node from calls of its own series.
   Prediction by_own(const std::vector<size_t>& own) const {
     return call_.is_product() ? over_rows(own) : call_.is_rank_experts() ? of_curve(own) : within_fabric(own);
   }
@@ -106,7 +107,8 @@ class Predictor {
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows),
               curve->from(rows));
   }
-  /// Of unlike rows by those of like ones. Of several numbers of weights a call that nearest to those which get rows.
+  /// Predicts products with unlike rows from those with like rows. If series differ in their number of weights, the one
+  /// nearest to the number of weights with rows counts.
   Prediction grouped() const {
     const std::vector<AlikeRows> rows = alike_rows(call_.rows_each).value_or(std::vector<AlikeRows>());
     double active = 0, nearest = 0;
@@ -140,7 +142,7 @@ class Predictor {
     }
     return best;
   }
-  /// Along the bytes that are moved alone.
+  /// Interpolates over the moved bytes only.
   Prediction of_curve(const std::vector<size_t>& own) const {
     if (call_.is_rank_experts()) {
       const double rows = static_cast<double>(call_.tokens_total * call_.top_k) / call_.experts;
@@ -154,8 +156,8 @@ class Predictor {
   // Calls that leave the node
   // ---------------------------------------------------------------------------------------------------------
 
-  /// Where one may, one thing changes at a time: the number of nodes, else the bytes a rank sends, else what goes over
-  /// the card.
+  /// Interpolates along one quantity at a time, if possible: the number of nodes, else the bytes a rank sends, else the
+  /// bytes over the network card.
   Prediction within_series(const std::vector<size_t>& series) const {
     if (call_.ranks > most_ranks(calls_, series)) return none("more ranks than were measured");
     const double sent = sent_bytes(call_);
@@ -168,8 +170,8 @@ class Predictor {
     return on(curve(series, moved_bytes), moved_bytes(call_));
   }
 
-  /// By the constants of another series with the same card, at the nearest call of this laboratory. Whether its
-  /// difference there is an addend (start-up) or a factor nobody knows: the mean of both, and both ends.
+  /// Applies the ratio or difference found in other series on such a network to this laboratory's nearest call. It is
+  /// not known which of the two is right, so the result is their mean, with both as ends.
   Prediction borrowed() const {
     const std::vector<size_t> all = find([&](const MeasuredCall& c) { return same_network(c, call_); });
     if (call_.ranks > most_ranks(calls_, all)) return none("more ranks than were measured on such a network");
@@ -215,7 +217,7 @@ class Predictor {
     return p.kind == PredictionKind::extrapolated ? none("") : p;
   }
 
-  /// Of the nearest shape that several laboratories measured.
+  /// Spread between laboratories at the nearest shape that several of them measured.
   std::optional<double> spread(const std::vector<size_t>& all) const {
     std::optional<double> out;
     double nearest = 0;
@@ -271,7 +273,7 @@ class Predictor {
     return std::log2(static_cast<double>(ranks) / low) / std::log2(static_cast<double>(high) / low);
   }
 
-  /// Of calls that send as much as one of these, the time at this call's number of ranks.
+  /// The time at this call's number of ranks, from calls that send equally many bytes.
   Prediction at_ranks(const std::vector<size_t>& own, double sent) const {
     std::map<int64_t, size_t> worlds;
     for (const size_t i : own)
@@ -301,7 +303,7 @@ class Predictor {
     return other_direction(own, sent);
   }
 
-  /// The line, through what was measured nearest with as many ranks.
+  /// The line through the nearest measured calls with as many ranks.
   Prediction on_line(const Line& line, const std::vector<size_t>& own, double sent) const {
     const double plain = line.t0 + line.slope * sent;
     if (sent > kFarthest * line.most || sent < line.least / kFarthest || !(plain > 0))
@@ -315,7 +317,7 @@ class Predictor {
     }
     return p;
   }
-  /// With this call's number of ranks.
+  /// The nearest call with this call's number of ranks.
   std::optional<size_t> nearest(const std::vector<size_t>& own, double sent) const {
     std::optional<size_t> best;
     const auto far = [&](size_t i) { return std::fabs(std::log2(sent_bytes(calls_[i]) / sent)); };
@@ -324,7 +326,7 @@ class Predictor {
     return best;
   }
 
-  /// One size of message says no rate; the other direction's on the same GPUs may, where an operation has one.
+  /// A single message size gives no rate; the other direction on the same GPUs may, if the operation has one.
   Prediction other_direction(const std::vector<size_t>& own, double sent) const {
     if (!call_.is(CallKind::dispatch) && !call_.is(CallKind::combine))
       return none("no two sizes were measured with as many ranks");
@@ -381,7 +383,7 @@ Prediction Calibration::predict(const MeasuredCall& call) const {
 
 std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std::span<const size_t> from) const {
   std::vector<size_t> near;
-  // Whether a sum over weights is right grouped calls alone say.
+  // Only grouped calls show whether a sum over weights is right.
   const auto is_near = [&](const MeasuredCall& c) {
     return call.is_grouped()
                ? same_series(c, call)
@@ -397,7 +399,8 @@ std::optional<double> Calibration::error_held_out(const MeasuredCall& call, std:
   for (size_t i = 0; i < std::min(near.size(), kMostTried); ++i) {
     const auto leave_out = [&](uint8_t out) {
       left_out[near[i]] = out;
-      // Of a product that was timed again and again, all of its times: else each would tell the others.
+      // A product that was timed several times is left out with all of its times: otherwise one would predict the
+      // other.
       for (const size_t same : near)
         if (call.has_weights() && same_shape(calls_[same], calls_[near[i]])) left_out[same] = out;
     };

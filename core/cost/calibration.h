@@ -1,5 +1,5 @@
-// What measured calls say of a call that nobody measured: times in closed form, each with how it came about and how far
-// such a time was off where it could be checked.
+// Predicts the time of a call from measured ones, in closed form. Each prediction says how it was made, and how far
+// such a prediction was off where it could be checked.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -17,13 +17,13 @@ struct Prediction {
   PredictionKind kind = PredictionKind::none;
   std::optional<double> us;
   double low_us = 0,
-         high_us = 0;        ///< of what is borrowed: whether the laboratory's difference is an addend or a factor
-  std::vector<size_t> from;  ///< numbers of the calls that it rests on
+         high_us = 0;              ///< of a borrowed time: with the difference as addend and as factor
+  std::vector<size_t> from;        ///< numbers of the calls that it is made from
   std::optional<double> held_out;  ///< predicted / measured - 1 of the nearest call of these series, left out; null:
                                    ///< none can be predicted
-  std::optional<double> laboratories;  ///< of what is borrowed: the slowest laboratory's time of the nearest common
-                                       ///< call / the fastest's - 1
-  std::string why_not;                 ///< of kind none
+  std::optional<double> laboratories;  ///< of a borrowed time: slowest / fastest laboratory at the nearest common call,
+                                       ///< - 1
+  std::string why_not;                 ///< the reason, for kind none
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -48,23 +48,24 @@ struct SummedRows {
   double us = 0;
   bool within = true;  ///< all rows are between measured ones
 };
-/// By times of calls of `experts` weights each. Null: some rows are farther from the measured ones than the curve
-/// tells.
+/// Sums times of calls with `experts` weights each. Null: some rows are too far from the measured ones
+/// (RowCurve::reaches()).
 std::optional<SummedRows> sum_over_rows(const RowCurve& curve, int64_t experts, std::span<const AlikeRows> rows);
 
-/// A value: what it is made of stays as it is.
+/// An immutable set of measured calls, and predictions from them.
 class Calibration {
  public:
   explicit Calibration(std::vector<MeasuredCall> calls);
 
   const std::vector<MeasuredCall>& calls() const { return calls_; }
-  /// Of a call like this one, whose own time is not looked at. Times follow the data: all times x 1.3, so is this.
+  /// Predicts a call like this one without looking at its own time. It is linear in the times: all times x 1.3 give 1.3
+  /// x the prediction.
   Prediction predict(const MeasuredCall& call) const;
-  /// The same where some calls had not been measured, without errors held out. `left_out`: [calls], empty: none.
+  /// Predicts as if some calls had not been measured; computes no held-out error. `left_out`: [calls], empty: none.
   Prediction predict_without(const MeasuredCall& call, const std::vector<uint8_t>& left_out) const;
-  /// Of what was measured with at least two different numbers of bytes.
+  /// Fits for calls measured with at least two different numbers of bytes.
   std::vector<CallFit> fits() const;
-  /// Of products with at least two different numbers of rows.
+  /// Curves for products measured with at least two different numbers of rows.
   std::vector<CallRows> over_rows() const;
 
  private:
@@ -73,8 +74,8 @@ class Calibration {
   std::vector<MeasuredCall> calls_;
 };
 
-/// What in these calls a reader should doubt before using them, a line each: one table under two GPUs, times that fall
-/// where there is more to do, calls far off their neighbours, none that says where it is from.
+/// Doubts that a reader should have about these calls, a line each: one table under two GPUs, times that fall with more
+/// work, calls far off their neighbours, and no call with a source.
 std::vector<std::string> doubts_about(const Calibration& calibration);
 
 }  // namespace stormcell

@@ -9,7 +9,8 @@ namespace {
 
 /// A call this far off what its neighbours say is an outlier.
 constexpr double kFarOff = 0.25;
-/// Equal times by chance are few: of so many shared shapes that all but a few agree.
+/// Fewest equal times of two tables that raise a doubt, if these are also half of their shared shapes: chance gives
+/// few.
 constexpr size_t kFewestEqual = 2;
 
 std::string named(const MeasuredCall& c) {
@@ -72,13 +73,14 @@ void add_falling_times(const std::vector<MeasuredCall>& calls, std::vector<std::
     out.push_back("times fall where there is more to do in " + std::to_string(found - kMost) + " more pairs of calls");
 }
 
-/// The farthest of each series, then the next without it: a wrong call makes its neighbours look wrong. Not over rows,
-/// where a curve may bend: what is off there falls.
+/// Adds the worst call of each series, then the next without it: a wrong call makes its neighbours look wrong. Calls
+/// over rows are excluded, since a curve may bend: wrong ones there show as falling times.
 void add_outliers(const Calibration& calibration, std::vector<std::string>& out) {
   const std::vector<MeasuredCall>& calls = calibration.calls();
   constexpr int kMost = 5;
   std::vector<uint8_t> left_out(calls.size());
-  // Of a grouped call that was timed again and again, all of its times: else each would tell the others.
+  // A grouped call that was timed several times is left out with all of its times: otherwise one would predict the
+  // other.
   const auto without = [&](size_t i) {
     std::vector<uint8_t> out = left_out;
     for (size_t j = 0; j < calls.size(); ++j)

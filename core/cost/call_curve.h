@@ -9,14 +9,14 @@ namespace stormcell {
 /// Points may come in any order; those of equal bytes count as their mean.
 class CallCurve {
  public:
-  /// `number`: of the call, as answers name it.
+  /// `number`: of the call, returned in answers.
   void add(double bytes, double us, size_t number);
 
   struct Answer {
     double us = 0;
     std::vector<size_t> from;
   };
-  /// At or between measured bytes; null elsewhere.
+  /// The time at or between measured bytes; null elsewhere.
   std::optional<Answer> at(double bytes) const;
   /// Beyond them, up to so many times as many or as few: by the slope of all points through the nearest one. Null:
   /// between them, too far, one point, or no time above 0.
@@ -25,8 +25,8 @@ class CallCurve {
   struct Line {
     double t0_us = 0, us_per_byte = 0, least = 0, most = 0;  ///< the bytes that it was fitted to
   };
-  /// With the least sum of squared relative errors, since small calls are as many as large ones. Null: fewer than two
-  /// numbers of bytes.
+  /// The line with the least sum of squared relative errors, so that small calls count as much as large ones. Null:
+  /// fewer than two numbers of bytes.
   std::optional<Line> line() const;
 
  private:

@@ -22,7 +22,7 @@ std::vector<std::string> doubts_about(const Cluster& c) {
                   " of a GPU to other nodes, more than the " + rate_text(c.fabric_bytes_per_s) +
                   " of its link within the node: a network card is no faster than the link by which the GPU reaches it "
                   "(bits for bytes?)");
-  // With one GPU in a node nothing is sent there.
+  // A node with one GPU does not use its fabric.
   if (c.gpus_per_node > 1 && c.fabric_bytes_per_s > c.memory_bytes_per_s)
     out.push_back(c.name + ": a GPU's link within the node is said to carry " + rate_text(c.fabric_bytes_per_s) +
                   ", more than the " + rate_text(c.memory_bytes_per_s) +

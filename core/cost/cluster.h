@@ -1,4 +1,4 @@
-// Nodes, GPUs and what lies between them, as figures that a closed form takes.
+// Nodes, GPUs and the links between them, as figures for a closed form.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -16,13 +16,14 @@ struct Cluster {
   double fabric_bytes_per_s = 0;
   std::string network;  ///< between nodes; empty: there is one node
   double network_bytes_per_s = 0;
-  /// [from * ranks + to] seconds a byte, in place of fabric and network; empty: these say it
+  /// [from * ranks + to] seconds a byte, in place of fabric and network; empty: those rates count
   std::vector<double> rank_cost;
-  std::vector<std::string> sources;  ///< where the figures are from
+  std::vector<std::string> sources;  ///< sources of the figures
   int32_t ranks() const { return nodes * gpus_per_node; }
 };
 
-/// What few machines have, in words: a link that is faster than the one behind it, which most often is bits for bytes.
+/// Doubts about unlikely figures, a sentence each: a link faster than the one behind it often means bits taken for
+/// bytes.
 std::vector<std::string> doubts_about(const Cluster& cluster);
 
 }  // namespace stormcell

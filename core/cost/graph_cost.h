@@ -1,4 +1,4 @@
-// Closed-form cost of a graph: what each operator computes and moves, and the time below which no machine with these
+// Closed-form cost of a graph: operations and bytes of each operator, and the time below which no machine with these
 // ceilings can run it.
 #pragma once
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// What the machine can do at most, all threads together; a second is the unit.
+/// Upper limits of the machine, with all threads together, per second.
 struct MachineCeilings {
   double f32_flops = 0;
   double bf16_flops = 0;
@@ -26,7 +26,7 @@ struct CostCase {
 
 struct NodeCost {
   NodeId node = kNone;
-  double times = 1;      ///< how often it runs: turns of its repeats, chance of its guard's body
+  double times = 1;      ///< number of runs: turns of its repeats, chance of its guard's body
   double rows = 0;       ///< of its output (or, without one, of its first input), once
   Cost cost;             ///< of all times together
   bool is_bf16 = false;  ///< its product's weights are bf16, and it may round its input to them
@@ -36,7 +36,7 @@ struct NodeCost {
 struct GraphCost {
   std::vector<NodeCost> nodes;  ///< in running order
   Cost total;
-  double cells = 0;  ///< of all spaces that routers decide over; without routers, of the first input
+  double cells = 0;  ///< cells of all spaces that routers decide over; without routers, of the first input
 
   /// The limit of a plan: sum over operators of max(bytes / read bandwidth, FLOP / peak of the number format).
   double limit_seconds(const MachineCeilings& machine) const;

@@ -26,7 +26,7 @@ double ports_s(const RankWork& r, double row_bytes, const WayCost& way, const Ho
 
 enum class Way : uint8_t { dispatch, combine };
 
-/// One message after the other, out and in at a time.
+/// Messages are sent one after the other, out and in at the same time.
 double messages_s(const RankWork& r, Way to, double row_bytes, const HomeCrowding& homes, const CostModel& model) {
   if (std::max({r.fabric_out, r.fabric_in, r.network_out, r.network_in}) <= kNoRows) return 0;
   const double cost = to == Way::dispatch ? std::max(r.dispatch_out * homes.fabric, r.dispatch_in)
@@ -70,7 +70,7 @@ LayerCost cost_of_layer(std::span<const RankWork> ranks, std::span<const RankWor
                         const HomeCrowding& there, const HomeCrowding& back) {
   LayerCost cost;
   for (const RankWork& r : ranks) {
-    // A largest value passes over what is no number, so it is looked for here.
+    // std::max ignores NaN, so it is checked here.
     if (!std::isfinite(r.active + r.rows + r.expert_us + r.fabric_out + r.fabric_in + r.network_out + r.network_in +
                        r.dispatch_out + r.dispatch_in + r.combine_out + r.combine_in))
       failed("cost of a layer", "the work of a GPU is not finite");

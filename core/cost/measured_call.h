@@ -1,5 +1,5 @@
-// One call that somebody measured, with its shape: an all-to-all of tokens, the products of a rank's experts, or one
-// product over its rows.
+// One measured call with its shape: an all-to-all of tokens, the products of a rank's experts, or one product over its
+// rows.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// Of an expert whose products were measured together: it is gated.
+/// Weight matrices of an expert whose products were measured together: it is gated.
 inline constexpr double kGatedMatrices = 3;
 
 /// The operations that this version knows. A file may name others: their calls are compared with each other alone.
@@ -41,7 +41,7 @@ struct MeasuredCall {
   int64_t tokens_total = 0;     ///< of the group
   int64_t top_k = 0, experts = 0, hidden = 0, ffn = 0;
   int64_t inputs = 0, outputs = 0;  ///< of products: the shape of a weight
-  int64_t rows = 0;                 ///< of one product for each of the `experts` weights; of grouped ones in all
+  int64_t rows = 0;                 ///< for one product of each of the `experts` weights; for grouped ones in all
   std::string rows_each;            ///< of grouped products, as alike_rows() reads it
   double bytes_per_copy = 0;        ///< of one (token, expert) message
   std::string routing, source;
@@ -59,33 +59,34 @@ struct MeasuredCall {
   bool leaves_node() const { return !is_rank_experts() && !has_weights() && nodes > 1; }
 };
 
-/// So many weights of a call that get as many rows each.
+/// Weights of a call that get equally many rows.
 struct AlikeRows {
   int64_t weights = 0, rows = 0;
 };
-/// Of "120 15x3 0": a weight with 120 rows, 15 with 3 each, one that gets none; the most rows first, each number once.
-/// Null: it is not so written, or there are too many.
+/// Parses "120 15x3 0": a weight with 120 rows, 15 with 3 each, one without; most rows first, each number once. Null:
+/// another form, or too many weights.
 std::optional<std::vector<AlikeRows>> alike_rows(std::string_view rows_each);
 std::string to_text(const std::vector<AlikeRows>& rows);
 
-/// What a rank sends, bytes, wherever it goes: a copy for each choice.
+/// Bytes that a rank sends, to whatever place: one copy for each choice.
 double sent_bytes(const MeasuredCall& call);
-/// What its time grows with, bytes: of calls that leave the node what goes over the network card, sent * (1 - 1 /
-/// nodes); of calls within a fabric what a rank sends; of an all-reduce what each link of a ring carries, sent * 2 (1 -
-/// 1 / ranks); of products, in weights of 8 bits, the experts of a rank that some token chose, expected under even
-/// routing. Of products over rows their rows, which are no bytes.
+/// Bytes that the time grows with. Calls that leave the node: bytes over the network card, sent * (1 - 1 / nodes).
+/// Calls within a fabric: bytes that a rank sends. All-reduce: bytes over each link of a ring, sent * 2 (1 - 1 /
+/// ranks). Products of a rank's experts: their weights in 8 bits, for the expected number of chosen experts under even
+/// routing. Products over rows: their rows, which are no bytes.
 double moved_bytes(const MeasuredCall& call);
 
-/// The same kind of call on the same hardware of one laboratory, of whatever shape: between these one may interpolate.
-/// Products over rows are of one series where their weights are of one shape, and as many (of grouped ones any number).
+/// True if one may interpolate between them: the same kind of call on the same hardware of one laboratory, of any
+/// shape. Products over rows also need weights of one shape, and equally many (grouped ones any number).
 bool same_series(const MeasuredCall& a, const MeasuredCall& b);
-/// The same kind of call on the same kind of network, whoever measured it on whichever GPU.
+/// True if both are the same kind of call on the same kind of network, from any laboratory and GPU.
 bool same_network(const MeasuredCall& a, const MeasuredCall& b);
 /// Products with weights of one shape and format, however many, that work in one way.
 bool same_weight(const MeasuredCall& a, const MeasuredCall& b);
 /// The same shape.
 bool same_shape(const MeasuredCall& a, const MeasuredCall& b);
-/// How unlike two shapes are: |log2| of ranks and of bytes a rank sends (products: of moved bytes, or of rows).
+/// Distance between two shapes: |log2| of the ratios of ranks and of bytes a rank sends (products: of moved bytes, or
+/// of rows).
 double shape_distance(const MeasuredCall& a, const MeasuredCall& b);
 
 }  // namespace stormcell

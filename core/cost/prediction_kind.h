@@ -1,4 +1,4 @@
-// How a predicted time came about.
+// The origin of a predicted time.
 #pragma once
 #include <cstdint>
 #include <string_view>
@@ -8,7 +8,7 @@
 namespace stormcell {
 
 enum class PredictionKind : uint8_t {
-  none,          ///< nothing that was measured says it
+  none,          ///< no measured call predicts it
   measured,      ///< this very call was
   interpolated,  ///< between calls of the same hardware and laboratory
   extrapolated,  ///< beyond them, by at most twice the bytes or as RowCurve has it; never beyond the largest number of

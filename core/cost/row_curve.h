@@ -1,5 +1,5 @@
-// Time over rows of a product, or of an expert's products together, as it was measured: what a step's experts cost
-// where somebody did.
+// Measured time over rows of a product, or of an expert's products together. It gives the cost of a step's experts if
+// there are measurements.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -7,19 +7,19 @@
 
 namespace stormcell {
 
-/// Products compute whole tiles of rows: so many of an expert cost as much as one, reading its weights takes the time.
+/// Rows of a tile: an expert with fewer rows costs as much as with one, because reading its weights takes the time.
 inline constexpr double kRowTile = 64;
-/// Beyond what was measured, bytes or rows may be this many times as many.
+/// Limit of extrapolation: bytes or rows may exceed the measured ones by this factor.
 inline constexpr double kFarthest = 2;
-/// Two sizes nearer than this say more of noise and of rounding than of a rate.
+/// Least ratio of two sizes that give a rate; nearer ones show noise and rounding.
 inline constexpr double kApart = 1.25;
 
 struct RowRange {
   double least = 0, most = 0;
 };
 
-/// Between two measured numbers of rows time is linear in rows: exact for start-up + rows / rate, and for the flat part
-/// in which reading the weights takes the time; through a bend between them it lies above. It never falls: where
+/// Between two measured numbers of rows, time is linear in rows. This is exact for start-up + rows / rate, and for the
+/// flat part where reading the weights takes the time; at a bend between them it is too high. The curve never falls: if
 /// measured times do, neighbours take their mean (pooled, so all times x 1.3 give 1.3 x the curve).
 class RowCurve {
  public:
@@ -27,23 +27,24 @@ class RowCurve {
     double rows = 0, us = 0;
     std::vector<size_t> from;  ///< numbers of the calls
   };
-  /// In any order; equal rows are one point, their mean. At least one point.
+  /// Takes points in any order; equal rows become one point, their mean. At least one point.
   explicit RowCurve(std::vector<Point> points);
   struct Term {
     const RowCurve* curve = nullptr;
     double times = 1;
   };
-  /// Of products that follow each other on the same rows: as far as all of them are measured, which is somewhere.
+  /// Sums products that follow each other on the same rows. The curve reaches as far as all of them are measured; their
+  /// ranges must overlap.
   static RowCurve sum(std::span<const Term> terms);
 
-  /// Of any number of rows: fewer than measured take the time of the fewest, more go on with the slope of the last
-  /// stretch.
+  /// Microseconds for any number of rows. Fewer than measured take the time of the fewest; more follow the slope of the
+  /// last stretch.
   double us(double rows) const;
-  /// The calls of the points beside these rows, of which us() is made: each point has at least one.
+  /// The calls of the points beside these rows, from which us() is computed: each point has at least one.
   std::vector<size_t> from(double rows) const;
 
-  /// How far us() may be believed. Below the fewest measured rows as far as 1 row if these are at most kRowTile, else
-  /// half of them; beyond the most to kFarthest times as many.
+  /// True if us() can be trusted: from 1 row if the fewest measured ones are at most kRowTile, else from half of those,
+  /// up to kFarthest times the most measured ones.
   bool reaches(double rows) const { return rows >= least_told() && rows <= most_told(); }
   double least_told() const;
   double most_told() const { return kFarthest * most(); }

@@ -1,4 +1,4 @@
-// When the planned buffers of a program live: told to memory that watches it (the emulated device of the tests).
+// The lives of a program's planned buffers, for memory that watches them (the emulated device of the tests).
 #pragma once
 #include <vector>
 
@@ -24,8 +24,8 @@ class BufferLives {
   void begin(int32_t at, MemorySpace& space) const {
     if (!begins_.empty()) forget(begins_[at], space);
   }
-  /// After step `at`, which goes on at `next`. What a jump passes over ends, too; nothing ends where a repeat begins
-  /// anew.
+  /// Ends lives after step `at`, which goes on at `next`. Values that a jump passes over end, too; nothing ends where a
+  /// repeat begins anew.
   void end(int32_t at, int32_t next, MemorySpace& space) const {
     if (ends_.empty()) return;
     for (int32_t passed = at; passed < next; ++passed) forget(ends_[passed], space);
@@ -39,7 +39,7 @@ class BufferLives {
   static void forget(const std::vector<Life>& lives, MemorySpace& space) {
     for (const Life& life : lives) space.forget(life.from, life.bytes);
   }
-  std::vector<std::vector<Life>> begins_, ends_;  // by step; empty where nothing watches
+  std::vector<std::vector<Life>> begins_, ends_;  // by step; empty if nothing watches
 };
 
 }  // namespace stormcell::cpu

@@ -1,4 +1,4 @@
-// Which kernel runs a step: the list of those that there are, and the choice among them.
+// The kernels that may run a step, as a list, and the choice among them.
 #pragma once
 #include <memory>
 #include <span>
@@ -18,7 +18,7 @@ struct KernelRow {
 /// The visible list, in the order in which rows are tried.
 std::span<const KernelRow> kernel_list();
 
-/// As stormcell::choose_kernel() does, among these.
+/// Does stormcell::choose_kernel() among these.
 std::unique_ptr<Kernel> choose_kernel(const BuildContext& making);
 
 }  // namespace stormcell::cpu

@@ -56,7 +56,7 @@ class MappedHostMemory : public PinnedBuffer {
   MappedMemory memory_;
 };
 
-// What it stands for is done when it is recorded.
+// All work that an event stands for is done when it is recorded.
 struct CpuEvent : Event {
   bool is_recorded = false;
 };

@@ -15,7 +15,8 @@ class MemorySpace {
   virtual std::unique_ptr<DeviceBuffer> allocate(int64_t bytes, const std::string& what) = 0;
   /// True when forget() wants to be called.
   virtual bool watches() const { return false; }
-  /// Told of each planned buffer before the first and after the last step of its life: what lies there means nothing.
+  /// Called for each planned buffer before the first and after the last step of its life: its content means nothing
+  /// then.
   virtual void forget(std::byte*, int64_t) {}
 };
 
@@ -64,7 +65,7 @@ class CpuDevice : public Device {
   int64_t synchronizations_ = 0;
 };
 
-/// Of the kernels of an operator, in the order in which they are tried.
+/// Names of the kernels of an operator, in the order in which they are tried.
 std::vector<std::string> kernel_names(std::string_view op);
 
 }  // namespace stormcell::cpu

@@ -107,7 +107,7 @@ class CpuExecutable : public Executable {
     return 0;
   }
 
-  /// Where the last submission ended. Which branches its step has computed the status tells.
+  /// The step at which the last submission ended. The status tells which branches it has computed.
   int32_t resume(const Running& running) {
     const StatusArea& area = running.area;
     const int32_t at = go_on(*program_, layout_.segments, running.submission, area).begin;
@@ -170,8 +170,8 @@ class CpuExecutable : public Executable {
     if (s.cancel) s.cancel->check();  // the last kernel, too, may have ended early
   }
 
-  /// The step to go on with. Where the status says that the submission ends, the next one goes on there: at the same
-  /// step, where that one waits and is not done. Nowhere where it says that the step failed.
+  /// Runs a step and returns the one to go on with. If the status says that the submission ends, the next one goes on
+  /// there: at the same step, if that one waits and is not done. Nowhere if it says that the step failed.
   int32_t run_step(int32_t at, const Step& step, Running& running) {
     switch (step.kind) {
       case StepKind::kernel:
@@ -211,7 +211,7 @@ class CpuExecutable : public Executable {
     } else {
       run_kernel(at, step, running, nullptr);
     }
-    // What it would have made is not there.
+    // The outputs of a failed step are not there.
     if (running.area.status->code == ExecutionStatus::failed) return at;
     if (const int32_t ragged = kernels_.needs[at].ragged; ragged >= 0)
       running.area.ragged_cells[ragged] += *operands_.ragged(step.outputs[0]).cells;
@@ -250,7 +250,7 @@ class CpuExecutable : public Executable {
       records_.record_scores(router, kernels_.of[at].in[0], running.area.executions[index], running.records);
   }
 
-  /// Of a step that reads parts, the branches whose parts are there and that no wave before has computed. False where
+  /// Computes, for a step that reads parts, the branches whose parts are there, except those of an earlier wave. False:
   /// others are left.
   bool compute_wave(int32_t at, const Step& step, Running& running) {
     const PartSite& site = layout_.sites[site_of_[at]];
@@ -273,8 +273,8 @@ class CpuExecutable : public Executable {
     return all;
   }
 
-  /// Where it is decided that branches get cells whose parts are not there, by a router or by those that arrived from
-  /// other ranks, the host is told at once: it reads them while what does not need them is computed.
+  /// Tells the host at once if branches get cells, by a router or from other ranks, and their parts are not there: the
+  /// host reads them while steps that do not need them are computed.
   void tell_of_missing(int32_t at, OperandId decision, Running& running) const {
     const DecisionView& d = operands_.decision(decision);
     for (const PartUse& part : parts_of_[decision])
@@ -328,7 +328,7 @@ class CpuExecutable : public Executable {
     if (is_there(range, step, running)) range.put(operands_.resolve(step.inputs[0]).data);
     return at + 1;
   }
-  /// Which rows of a state a save_rows or restore_rows step moves.
+  /// The rows of a state that a save_rows or restore_rows step moves.
   PutRange range_of(const Step& step, OperandId state, OperandId saved) const {
     return {operands_.resolve(state).state(operands_[state].row_bytes()), operands_.resolve(saved).groups,
             step.inputs.size() > 1 ? operands_.resolve(step.inputs[1]).integers() : nullptr};
@@ -340,8 +340,7 @@ class CpuExecutable : public Executable {
     return !failure;
   }
 
-  /// Of an absent branch, what it would have made becomes empty; its routers have run over no cells, and are recorded
-  /// so.
+  /// Empties what an absent branch would have made. Its routers have run over no cells, and are recorded so.
   int32_t skip_empty(int32_t at, const Step& step, Running& running) {
     if (operands_.decision(step.inputs[0]).load(step.branch) != 0) return at + 1;
     if (step.outputs.empty()) return step.target;
@@ -390,7 +389,7 @@ class CpuExecutable : public Executable {
     ++execution;
     return at + 1;
   }
-  // Not the executions so far: of a router that stands in both bodies of a guard, each has had its own.
+  // Not the executions so far: a router in both bodies of a guard has its own in each.
   int32_t turn_of(RouterId router, const Running& running) const {
     const RepeatId repeat = program_->routers[router].repeat;
     return repeat != kNone ? running.area.turns[static_cast<size_t>(repeat)] : 0;
@@ -404,13 +403,13 @@ class CpuExecutable : public Executable {
   StepKernels kernels_;
   RouterRecords records_;
   std::shared_ptr<SharedMemory> memory_;
-  DeviceAddress placed_at_;  // of the activations that the operands and lives point into
+  DeviceAddress placed_at_;  // the activations that the operands and lives point into
   std::unique_ptr<DeviceBuffer> states_;
   BufferLives lives_;
-  WeightTable weights_;                 // of the submission
-  IdVector<int32_t, int32_t> site_of_;  // by step: index into layout_.sites, -1: it reads no parts under a budget
-  IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: of all its sites
-  std::vector<uint8_t> computed_;  // by branch, of the step that waits: as the status tells between submissions
+  WeightTable weights_;                 // weights of the submission
+  IdVector<int32_t, int32_t> site_of_;  // by step: index into layout_.sites; -1: it reads no parts under a budget
+  IdVector<OperandId, std::vector<PartUse>> parts_of_;  // by decision: the parts of all its sites
+  std::vector<uint8_t> computed_;  // by branch, for the step that waits: as the status has it between submissions
   int32_t waiting_ = -1;           // the step that has run some of its waves
   std::byte* scratch_ = nullptr;
 };

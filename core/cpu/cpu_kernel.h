@@ -31,7 +31,7 @@ struct Rows {
   uint16_t* halves() const { return reinterpret_cast<uint16_t*>(data); }  ///< bf16
   int32_t* integers() const { return reinterpret_cast<int32_t*>(data); }
   int64_t elements() const { return rows * width; }
-  /// Of a state, with rows of `row_bytes`.
+  /// A state with rows of `row_bytes`.
   StateRows state(int64_t row_bytes) const { return {data, groups.per_parent, row_bytes, pages, pages_of_parent}; }
 };
 
@@ -39,10 +39,10 @@ struct Call {
   ThreadTeam& team;
   WeightTable weights;
   std::span<const Rows> in, out;
-  std::byte* scratch;  ///< what the first half of an exchange leaves there the second finds
+  std::byte* scratch;  ///< the second half of an exchange finds there what the first half left
   std::span<const int64_t> bindings;
   int32_t* replayed = nullptr;         ///< route: choices to replay; becomes what it would have chosen freely
-  const StatusArea* status = nullptr;  ///< failures are told there; of an exchange what it sends, and what arrived
+  const StatusArea* status = nullptr;  ///< failures go there; for an exchange also what it sends and what arrived
   const CancellationToken* cancel = nullptr;
   /// Under a budget, of a step that reads parts, by branch: not 0 where a wave before has computed it. A part without
   /// an address is of a wave to come.
@@ -65,9 +65,9 @@ class Kernel {
   virtual int64_t scratch_bytes() const { return 0; }
 };
 
-/// What a kernel may ask while it is made.
+/// Questions that a kernel may ask while it is made.
 struct BuildContext : KernelBuildContext {
-  /// Whether it lies in bf16: Rows::halves().
+  /// Whether the input lies in bf16: Rows::halves().
   bool reads_halves(size_t input) const;
   bool writes_halves(size_t output) const;
   /// Requests input `index` packed for products; it may be a part, as of branch_weight().

@@ -21,7 +21,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// What the kernels ask for, and what they would like to.
+// Features that the kernels ask for, and those that they could use.
 constexpr std::string_view kFeatures[] = {
     "sse4_2",   "avx",      "f16c",        "fma",         "avx2",        "avx_vnni", "avx512f",  "avx512bw",
     "avx512dq", "avx512vl", "avx512_vnni", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_int8", "amx_bf16"};
@@ -70,7 +70,7 @@ double timed(ThreadTeam& team, int threads, F&& work) {
 }
 
 double gflops(ThreadTeam& team, int threads, double (*peak)(), double within) {
-  std::array<double, 2> flop{};  // of members 0 and 1; all do the same
+  std::array<double, 2> flop{};  // by members 0 and 1; all do the same
   const double seconds =
       fastest(team, within, [&] { return timed(team, threads, [&](int member) { flop[member > 0] = peak(); }); });
   return flop[0] * threads / seconds * 1e-9;
@@ -97,7 +97,7 @@ double read_gbs(ThreadTeam& team, double seconds, int64_t l3_bytes, int64_t most
   const Pages pages(static_cast<size_t>(each * threads));
   if (!pages.data) return 0;
   const int64_t floats = each / static_cast<int64_t>(sizeof(float));
-  // By pieces: the first touch of the whole takes longer than a user waits.
+  // Touched by pieces: the first touch of the whole takes longer than a user waits.
   constexpr int64_t kPiece = int64_t{4} << 20;
   team.run([&](int member) {
     for (int64_t at = 0; at < floats && !team.cancelled(); at += kPiece)

@@ -1,4 +1,4 @@
-// What this processor is and what it can do at most: the ceilings that every share of the limit refers to.
+// Name and peak figures of this processor: the ceilings that every share of the limit refers to.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,15 +9,15 @@
 
 namespace stormcell::cpu {
 
-/// As the operating system describes it.
+/// The processor as the operating system describes it.
 struct Processor {
   std::string model;  ///< "Intel(R) Xeon(R) Processor"
   /// those the kernels ask for: "avx2", "fma", "avx512f", "avx512_bf16", "amx_bf16" ...
   std::vector<std::string> features;
-  int logical_processors = 1;  ///< that this process may use
+  int logical_processors = 1;  ///< processors that this process may use
   int cores = 1;               ///< physical cores among them, as far as the system tells
   int sockets = 1;
-  int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< of one instance; 0: unknown
+  int64_t l1_bytes = 0, l2_bytes = 0, l3_bytes = 0;  ///< bytes of one instance; 0: unknown
 };
 Processor describe_processor();
 
@@ -38,7 +38,7 @@ std::string to_text(Placement placement);
 /// The two ceilings of a roofline, of all threads of the team together.
 struct Ceilings {
   double f32_gflops = 0;
-  double bf16_gflops = 0;  ///< with bf16 dot products; equal to f32 where the processor has none
+  double bf16_gflops = 0;  ///< with bf16 dot products; equal to f32 if the processor has none
   double read_gbs = 0;     ///< from DRAM
   Isa isa = Isa::generic;  ///< the kernels in use
 };

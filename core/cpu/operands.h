@@ -15,7 +15,8 @@ class Operands {
 
   /// Points the operands of `arena` and `states` to their planned places, with views as large as the bounds.
   void place(const MemoryPlan& memory, std::byte* arena, std::byte* states, const Bindings& bounds);
-  /// What holds for one submission: the value of each extent, and where the inputs and the sequences' states lie.
+  /// Sets what holds for one submission: the value of each extent, the places of the inputs and of the sequences'
+  /// states.
   void bind(const Submission& submission);
 
   std::byte* base(OperandId operand) const { return base_[operand]; }
@@ -30,15 +31,15 @@ class Operands {
   int32_t scalar(OperandId operand) const { return *resolve(operand).integers(); }
 
  private:
-  /// Where a routed operand's rows begin in the rows of its lender; null: not there.
+  /// The place of a routed operand's rows in those of its lender; null: they are not there.
   std::byte* borrowed(OperandId operand) const;
-  /// Where its first row lies.
+  /// The place of an operand's first row.
   std::byte* rows(OperandId operand) const;
   void resolve_ragged(const Operand& o, Rows& r) const;
 
   const Program& program_;
   IdVector<OperandId, std::byte*> base_;
-  // in whose rows it is read where the cells of its branch follow one another; kNone: its own
+  // the operand in whose rows it is read if its branch's cells follow one another; kNone: its own
   IdVector<OperandId, OperandId> lender_;
   IdVector<OperandId, DecisionView> decisions_;
   IdVector<OperandId, RaggedView> raggeds_;

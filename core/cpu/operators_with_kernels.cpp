@@ -1,4 +1,4 @@
-// The operators of the list of kernels. It stands apart from the device, which the list's own source needs.
+// The operators of the list of kernels, apart from the device, which the list's own source needs.
 #include <algorithm>
 
 #include "core/cpu/choose_kernel.h"

@@ -1,4 +1,4 @@
-// What the CPU's record steps leave of decisions, and the choices that a submission replays.
+// Records of decisions that the CPU's record steps write, and the choices that a submission replays.
 #pragma once
 #include <vector>
 
@@ -22,7 +22,7 @@ class RouterRecords {
   /// The choices of the cells that came, from those of all cells of the dense space at `staged`; kNotRecorded where a
   /// cell has none, which `not_replayed` counts.
   int32_t* choices_to_replay(RouterTurn at, const int32_t* staged, int32_t& not_replayed);
-  /// What the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
+  /// Copies what the cells would have chosen freely, as the router's kernel left it, to where their choices came from.
   void leave_free_choices(RouterTurn at, int32_t* staged) const;
 
  private:
@@ -34,7 +34,7 @@ class RouterRecords {
   const Operands& operands_;
   const ExecutableLayout& layout_;
   RecordRoom room_;
-  IdVector<RouterId, std::vector<Rows>> rows_;  // that following its cells takes
+  IdVector<RouterId, std::vector<Rows>> rows_;  // rows that are needed to follow its cells
   std::vector<int32_t> replayed_;               // choices of the cells that came, for the router that runs
 };
 

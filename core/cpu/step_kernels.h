@@ -18,7 +18,7 @@ struct StepKernels {
   IdVector<int32_t, StepNeeds> needs;  ///< the same
   int64_t scratch_bytes = 0;           ///< the most that one of them needs
 };
-/// As choose_kernel() does for each step; throws what it throws.
+/// Calls choose_kernel() for each step; throws what it throws.
 StepKernels make_kernels(const Program& program, WeightStore& weights, const Bindings& bounds, int threads);
 
 }  // namespace stormcell::cpu

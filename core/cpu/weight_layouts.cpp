@@ -43,7 +43,7 @@ void write_panels(Writing& w) {
 }
 
 constexpr std::string_view kConvPanels = "conv_panels";
-/// Of a weight [O, kh, kw, c], each group with c channels of its own.
+/// The shape of a weight [O, kh, kw, c], each group with c channels of its own.
 Conv2dShape conv_shape(const WeightKey& key, const WeightInfo& info) {
   Conv2dShape shape;
   const char* groups = key.layout.data() + kConvPanels.size() + 1;
@@ -75,7 +75,7 @@ void write_conv_panels(Writing& w) {
   pack_conv2d(conv_shape(w.key, w.info), turned.data(), w.info.dtype, nullptr, w.key.dtype, w.to);
 }
 
-/// Of a weight [O, kh, kw, C].
+/// The shape of a weight [O, kh, kw, C].
 Conv2dShape direct_shape(const WeightInfo& info) {
   Conv2dShape shape;
   shape.out_channels = info.shape.at(0);
@@ -98,7 +98,7 @@ void write_planar_convolution(Writing& w) {
 }
 
 struct WeightLayout {
-  std::string_view name;  ///< of the layout up to a '/', behind which its parameter stands
+  std::string_view name;  ///< the layout up to a '/', behind which its parameter stands
   int64_t (*bytes)(const WeightKey& key, const WeightInfo& info);
   void (*write)(Writing& writing);
 };

@@ -8,13 +8,13 @@
 namespace stormcell::cpu {
 
 // Values of WeightKey::layout beside those of every device (kernel_build_context.h).
-/// In panels for products.
+/// Panels for products.
 inline constexpr const char* kPanels = "panels";
-/// In panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.
+/// Panels as wide as the output channels ask for, for a convolution that gathers nothing; always f32.
 inline constexpr const char* kDirectConvolution = "direct_convolution";
-/// In groups of few output channels, for a convolution in planes; always f32.
+/// Groups of few output channels, for a convolution in planes; always f32.
 inline constexpr const char* kPlanarConvolution = "planar_convolution";
-/// In panels for a convolution in so many groups.
+/// Panels for a convolution in so many groups.
 std::string conv_panels(int64_t groups);
 
 /// Bytes of a weight in the layout and format of the key.

@@ -1,4 +1,4 @@
-// One batch of a dataset: what a model asked for, by name, and where its cells come from.
+// One batch of a dataset: the inputs of a model by name, and the origin of their cells.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -23,7 +23,7 @@ struct BatchInput {
 struct BatchCells {
   std::string name;
   std::string parent;         ///< of the cells: the space of the items; empty: they are the items
-  bool holds_tokens = false;  ///< token ids stand in its cells, in sequence
+  bool holds_tokens = false;  ///< its cells hold token ids, in sequence
   int32_t per_item = 1;       ///< padding included
   std::vector<int32_t> real;  ///< [cells] 1: a real cell, 0: padding; empty: all are real
 };
@@ -39,12 +39,12 @@ struct Batch {
   int64_t truncated = 0;                            ///< items that were cut
 
   int64_t size() const { return std::ssize(items); }
-  /// Null where there is none.
+  /// Null if there is no such input.
   const BatchInput* find_input(std::string_view name) const;
   const BatchCells* find_space(std::string_view name) const;
-  /// Values of an i32 input; empty where the batch has none.
+  /// Values of an i32 input; empty if the batch has none.
   const std::vector<int32_t>& integers(std::string_view input) const;
-  /// Real cells of the spaces that hold tokens; where none does, items.
+  /// Real cells of the spaces that hold tokens; if none does, items.
   int64_t real_cells() const;
   /// True if the items' numbers follow each other.
   bool is_consecutive() const;

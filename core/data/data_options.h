@@ -17,15 +17,15 @@ struct DataOptions {
   /// batches of items of like length (of their real cells), instead of the data's order
   bool bucket_by_length = false;
   int64_t length = 0;                ///< every input sequence is padded or cut to it; 0: as the data
-  int64_t max_length = 0;            ///< what the model takes, of inputs and of decoder inputs; 0: anything
-  bool truncate = false;             ///< cut what is longer, instead of an error
+  int64_t max_length = 0;            ///< limit of the model for inputs and decoder inputs; 0: none
+  bool truncate = false;             ///< cut longer inputs, instead of an error
   std::string field = "text";        ///< .jsonl: the key of the text
   std::string target_field;          ///< .jsonl: the key of the target, empty: none
   std::string label_field;           ///< .jsonl: the key of the label, empty: none
   uint64_t seed = 0;                 ///< of `random:` data
   int64_t vocabulary = 0;            ///< ids are below it; 0: not known
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers
-  std::vector<InputSpec> inputs;     ///< what every batch brings
+  std::vector<InputSpec> inputs;     ///< inputs that every batch has
   int32_t pad_id = 0, decoder_start_id = 0;
   /// why the model's tokenizer cannot be used, if it has one; thrown if the data are text
   std::optional<Error> tokenizer_fault;

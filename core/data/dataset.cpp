@@ -25,7 +25,7 @@ void check_options(const DataOptions& options) {
               "choose a smaller length");
 }
 
-/// What is asked of sequences of tokens means nothing to pictures, and would be missed if it were passed over.
+/// Options of token sequences are an error for pictures: ignored, they would seem to have taken effect.
 void refuse_options_of_tokens(const DataOptions& o) {
   const auto refuse = [](bool given, const char* option, const char* advice = "leave it out") {
     if (given) bad_input(option, "has no meaning for pictures, which the model takes", advice);
@@ -117,7 +117,7 @@ std::vector<std::string> Dataset::classes() const {
   const auto is_number = [](const std::string& name) {
     return !name.empty() && std::all_of(name.begin(), name.end(), [](char c) { return c >= '0' && c <= '9'; });
   };
-  // An empty folder that is no number says nothing against the others being numbers.
+  // Names still count as numbers if only empty folders have other names.
   const std::vector<std::string> empty = empty_classes();
   const auto may_be_number = [&](const std::string& name) {
     return is_number(name) || std::find(empty.begin(), empty.end(), name) != empty.end();

@@ -19,7 +19,7 @@ namespace stormcell {
 class Tokenizer;
 class SequenceSource;
 
-/// Where items are padded, over all batches.
+/// The sides of an item's padding, over all batches.
 struct Padding {
   bool last = true;          ///< never before data
   bool some_in_each = true;  ///< every item has data
@@ -41,11 +41,11 @@ struct SizeCount {
   int64_t largest_batch = 0;  ///< items of the batch that has most
 };
 
-/// Cells over all batches: tokens where there are any, else items.
+/// Cells over all batches: tokens if there are any, else items.
 struct CellTotals {
   int64_t cells = 0, real = 0;  ///< as the batches are, with and without padding
-  /// In batches in the data's order, and in batches of like length, without what the data pad themselves; padding
-  /// included.
+  /// Cells with padding, in batches in the data's order and in batches of like length; the latter without the data's
+  /// own padding.
   int64_t as_given = 0, by_length = 0;
 };
 
@@ -63,7 +63,7 @@ class Dataset {
   /// The spec it was opened with.
   const std::string& name() const { return name_; }
   int64_t batch_count() const;
-  /// In all batches together.
+  /// Items of all batches together.
   int64_t items() const { return items_; }
   /// "picture", "sequence" of tokens, or "item".
   std::string_view item_noun() const;
@@ -75,62 +75,62 @@ class Dataset {
   /// The batch without its values: its items, the size of its pictures, how many cells of each space an item has. Reads
   /// no data.
   Batch outline(int64_t index) const;
-  /// Of batch `index`, as Batch::real_cells(). Reads no data.
+  /// Returns what batch(index).real_cells() would; reads no data.
   int64_t real_cells(int64_t index) const;
 
-  /// Items of the batch that has most, for planning.
+  /// The largest number of items in a batch, for planning.
   int64_t max_items() const { return max_items_; }
-  /// The same of the batches of one size of picture; where there are none of that size, of all.
+  /// The same among the batches with pictures of this size; among all batches if none has it.
   int64_t max_items(PictureSize size) const;
-  /// Of the sequences of ids, padded to their batches.
+  /// The longest sequence of ids, with the padding of its batch.
   int64_t max_length() const;
-  /// In the order in which the inputs name them.
+  /// Cell spaces in the order of the inputs.
   const std::vector<SpaceCells>& spaces() const { return spaces_; }
-  /// Null where no input lives over it.
+  /// Null if no input has this space.
   const SpaceCells* find_space(std::string_view name) const;
   CellTotals cells() const;
-  /// By size, the smallest first; empty where the model takes no pictures. A batch holds pictures of one size.
+  /// Sizes of pictures with their counts, ascending; empty for a model without pictures. A batch holds only one size.
   const std::vector<SizeCount>& sizes() const { return sizes_; }
-  /// Of the pictures in one batch, as Batch::picture says; 0x0: they have none.
+  /// The size of the batch's pictures; 0x0 without pictures.
   PictureSize picture_size(int64_t batch) const;
   int64_t truncated() const { return truncated_; }
-  /// The number of items in which the mask leaves no real cell.
+  /// The number of items that the mask leaves no real cell.
   int64_t masked() const { return masked_; }
-  /// What is to be known of the data before figures of them are read, a part of a sentence; empty: nothing.
+  /// A note that belongs beside figures of these data, as part of a sentence; empty: none.
   std::string note() const;
-  /// What is to be said of the data that is no error, a sentence each.
+  /// Warnings about the data, one sentence each.
   std::vector<std::string> warnings() const;
-  /// What was passed over, in the data's order; no item has its number.
+  /// Files that could not be read, in the data's order; they have no item number.
   std::vector<SkippedItem> skipped() const;
   bool has_labels() const;
-  /// The data say what each picture should become.
+  /// True if the data have the picture that each item should become.
   bool has_target_pictures() const;
-  /// Of one item, where they do; reads it.
+  /// Reads the target of one item; only if has_target_pictures().
   TargetPicture target_picture(int64_t item) const;
-  /// The data say what each pixel shows.
+  /// The data have a class for each pixel.
   bool has_target_classes() const;
   ClassMap target_classes(int64_t item) const;
-  /// Height, width and channels of what the data have for an item; of classes one.
+  /// Height, width and channels of an item's target; classes have one channel.
   std::array<int64_t, 3> target_shape(int64_t item) const;
   /// An item as messages name it: "line 17", "picture 3", a file's name.
   std::string place(int64_t item) const;
-  /// What labels that are names mean, by number: the model's names; where it has none, and the data's classes are not
-  /// called by numbers, theirs in their order. Empty: labels are numbers.
+  /// Names of the classes, by label: the model's; without them, the data's in their order. Empty: labels are numbers
+  /// (also if all of the data's names are numbers).
   std::vector<std::string> classes() const;
-  /// The data's of which there is no item.
+  /// Classes of the data that no item has.
   std::vector<std::string> empty_classes() const;
-  /// The model named them; else the data.
+  /// True if the model gave the names.
   bool classes_of_model() const { return !options_.classes.empty(); }
-  /// 16 hexadecimal digits: equal for equal ids in equal batches; of pictures, for equal sizes and sampled pixels, of
-  /// them and of their targets.
+  /// 16 hexadecimal digits: equal for equal ids in equal batches. For pictures equal for equal sizes and sampled pixels
+  /// of the pictures and their targets.
   const std::string& fingerprint() const { return fingerprint_; }
 
  private:
-  /// What fills the cells of a space.
+  /// The content of a space's cells.
   enum class Content : uint8_t {
     ids,     ///< an item's token ids
     target,  ///< the decoder's
-    fixed,   ///< nothing that varies: as many cells of each item
+    fixed,   ///< no content, the same number of cells in each item
   };
   struct Space {
     std::string name, parent;

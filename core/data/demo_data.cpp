@@ -1,5 +1,5 @@
-// Where the data of the demos is: made on this machine from Debian packages, never part of the project, and a few names
-// of our own.
+// Finds the data of the demos: made on this machine from Debian packages, which are never part of the project, and a
+// few samples that are ours.
 #include <cstdlib>
 #include <filesystem>
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 28;
 
-/// What others write above such a table. No picture is lost: none is called so.
+/// Other programs write a heading above such a table. A picture with that name keeps its line.
 bool is_heading(std::string_view name, std::string_view label, const std::vector<std::string>& pictures) {
   constexpr std::array<std::string_view, 6> kLabel = {"label", "Label", "class", "Class", "category", "target"};
   return std::find(kLabel.begin(), kLabel.end(), label) != kLabel.end() &&

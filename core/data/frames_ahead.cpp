@@ -35,7 +35,7 @@ bool VideoCursor::jump_to(int64_t key, int64_t index) {
   read_.reset();
   jumped_ = false;
   if (video_->seek(places_.times[key])) {
-    // Containers know their key frames more or less; the time of the frame says which one was met.
+    // Containers place key frames only roughly; the frame's time shows which one was found.
     read_ = video_->next();
     if (read_ && read_->time) {
       const auto at = std::lower_bound(places_.times.begin(), places_.times.end(), *read_->time);
@@ -73,7 +73,7 @@ FramesAhead::~FramesAhead() {
   if (thread_.joinable()) thread_.join();
 }
 
-/// To decode up to it would take longer than a jump.
+/// True if decoding up to the frame would take longer than a jump.
 bool FramesAhead::is_far(int64_t index) const {
   const int64_t next = first_ + std::ssize(held_);
   if (index < first_) return true;
@@ -81,7 +81,7 @@ bool FramesAhead::is_far(int64_t index) const {
   return index >= next + kMostHeld && behind != places_.keys.begin() && *std::prev(behind) > next;
 }
 
-/// As long as it lives nobody else asks, and its thread has the mutex but while it waits.
+/// The only one who asks, as long as it lives. Its thread holds the mutex except while it waits.
 class FramesAhead::Turn {
  public:
   Turn(FramesAhead& frames, const CancellationToken& cancel) : frames_(frames), cancel_(cancel), lock_(frames.mutex_) {
@@ -118,7 +118,7 @@ void FramesAhead::await(int64_t index, const CancellationToken& cancel) {
   bring(index, turn);
 }
 
-/// Of the frames in memory.
+/// Returns a frame of held_: it is valid as long as the turn.
 const VideoFrame& FramesAhead::bring(int64_t index, Turn& turn) {
   if (is_far(index)) {
     held_.clear();
@@ -167,7 +167,7 @@ void FramesAhead::decode_until_stopped() {
     const int64_t number = cursor.next();
     VideoFrame frame = cursor.take();
     lock.lock();
-    // Somebody may have asked for another place meanwhile; frames on the way to one are passed over.
+    // Another place may have been requested meanwhile; frames on the way to it are dropped.
     if (jump_ || number != first_ + std::ssize(held_)) continue;
     held_.push_back(std::move(frame));
     changed_.notify_all();

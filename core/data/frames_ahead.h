@@ -16,7 +16,7 @@
 
 namespace stormcell {
 
-/// Where the frames of a video lie, as its opening found them.
+/// The frames of a video, as found when it was opened.
 struct FramePlaces {
   int64_t frames = 0;
   std::vector<int64_t> times;  ///< by frame, ascending; empty: the file does not say them all, and no jump is possible
@@ -26,18 +26,18 @@ struct FramePlaces {
 /// A video that can be told which frame is to come next.
 class VideoCursor {
  public:
-  /// `places` were found when `path` was opened first. Error(bad_input): it is no such video any more. `stop` ends a
-  /// walk between two frames, by what its check() throws.
+  /// `places` were found when `path` was first opened. Error(bad_input): the file has changed. `stop` ends a walk
+  /// between two frames with what its check() throws.
   VideoCursor(std::string path, const FramePlaces& places, CancellationToken stop = {});
-  /// The next frame is `index`, or one before it from which it is reached.
+  /// Moves so that the next frame is `index`, or one before it that leads to it.
   void go_to(int64_t index);
   int64_t next() const { return next_; }
-  /// Frame next(), which then is the one behind it. Error(bad_input): it is not there any more.
+  /// Takes frame next() and goes on to the one behind it. Error(bad_input): it is gone.
   VideoFrame take();
 
  private:
   void begin_again();
-  /// The next frame is `key` or another up to `index`; false: the container does not lead there, and never will.
+  /// Moves to `key` or a later frame up to `index`. False: this container cannot, and never will.
   bool jump_to(int64_t key, int64_t index);
   [[noreturn]] void refuse_change() const;
 
@@ -50,8 +50,8 @@ class VideoCursor {
   bool jumped_ = false, may_jump_ = true;
 };
 
-/// Whoever asks for frames in ascending order waits for none that could have been decoded before. A frame further back,
-/// or behind a key frame that is further on, is jumped to. Any thread may ask; one is answered at a time.
+/// Decodes frames ahead, so that ascending reads never wait for a frame that could have been decoded before. A frame
+/// further back, or behind a later key frame, is reached by a jump. Any thread may ask; one is answered at a time.
 class FramesAhead {
  public:
   FramesAhead(std::string path, FramePlaces places) : path_(std::move(path)), places_(std::move(places)) {}
@@ -59,7 +59,7 @@ class FramesAhead {
   FramesAhead(const FramesAhead&) = delete;
   FramesAhead& operator=(const FramesAhead&) = delete;
 
-  /// Throws Error(bad_input) that names the file where the frame is not there any more.
+  /// Throws Error(bad_input) that names the file if the frame is gone.
   VideoFrame frame(int64_t index);
   /// Returns when the frame is there, or throws what cancel.check() throws: then it is decoded all the same, for
   /// whoever asks next.

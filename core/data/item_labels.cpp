@@ -27,8 +27,8 @@ ItemLabels::ItemLabels(const TensorFile& file, const DataOptions& options, int64
   if (!labels) return;
   names_ = labels->shape.size() == 1;
   taken_ = asks_for(options.inputs, InputRole::label);
-  // Two extents are labels of cells, or, in data for training, what the decoder should give: only a model that asks
-  // takes those.
+  // Two extents are labels of cells, or, in data for training, the decoder's targets: only a model that asks for them
+  // gets them.
   if (names_ || taken_) values_ = labels_in(file, *labels, items);
 }
 

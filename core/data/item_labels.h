@@ -16,8 +16,8 @@ class TensorFile;
 class ItemLabels {
  public:
   ItemLabels() = default;
-  /// Reads nothing where the file has no labels, or has two extents that the model does not ask for. Error(bad_input)
-  /// where they do not fit `items`.
+  /// Reads nothing if the file has no labels, or labels with two extents that the model does not ask for.
+  /// Error(bad_input) if they do not fit `items`.
   ItemLabels(const TensorFile& file, const DataOptions& options, int64_t items);
   /// Each item has a name.
   bool name_items() const { return names_; }

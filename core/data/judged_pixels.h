@@ -12,11 +12,11 @@ namespace stormcell {
 class TensorFile;
 struct TensorPlace;
 
-/// u8 [items, height, width], 0: the pixel does not count. Where the file has none, all do.
+/// u8 [items, height, width], 0: the pixel does not count. Without it, all pixels count.
 class JudgedPixels {
  public:
   JudgedPixels() = default;
-  /// Beside `targets`, whose first three extents it must have: Error(bad_input) else.
+  /// Error(bad_input) unless it has the first three extents of `targets`.
   JudgedPixels(const TensorFile& file, const TensorPlace& targets);
   /// [height, width] of one item; empty: all count.
   std::vector<uint8_t> of(int64_t index) const;

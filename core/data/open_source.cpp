@@ -1,4 +1,4 @@
-// From what a user names to a source of data.
+// Opens the source of data that a user names.
 #include <algorithm>
 #include <filesystem>
 #include <limits>
@@ -67,7 +67,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
   const int64_t limit = options.batches < 0 || options.batches > std::numeric_limits<int64_t>::max() / options.batch
                             ? std::numeric_limits<int64_t>::max()
                             : options.batches * options.batch;
-  // Before a tokenizer is missed: what is not there needs none.
+  // A missing file is reported before a missing tokenizer.
   if (std::error_code missing; spec.find(':') == std::string::npos && spec != "-" &&
                                spec.find('.') != std::string::npos && !std::filesystem::exists(spec, missing))
     bad_input(spec, "no such file", "check the path");

@@ -1,6 +1,6 @@
-// A folder of pictures, one a file, each of its own size, with labels where a file says them or where each class has a
-// folder of its own, and with targets where two folders hold the pictures and what they should become. What cannot be
-// fed is skipped and counted, unless nothing is left (docs/decisions/033-pictures.md).
+// A folder of pictures, one a file, each of its own size. A file may hold their labels, or each class has a folder of
+// its own; or two folders hold the pictures and their targets. Files that cannot be fed are skipped and counted, unless
+// none is left (docs/decisions/033-pictures.md).
 #include <algorithm>
 #include <filesystem>
 #include <new>
@@ -34,7 +34,7 @@ class PictureFolder : public SequenceSource {
     pictures->take_all(list_pictures(folder), limit, cancel);
     return pictures;
   }
-  /// One file alone; what is wrong with it is an error.
+  /// A single file; any fault of it is an error.
   static std::unique_ptr<const SequenceSource> of_file(const fs::path& file, const PictureForm& form) {
     std::unique_ptr<PictureFolder> picture(new PictureFolder(file.parent_path().string(), form));
     picture->pictures_.push_back({file.filename().string(), picture->outline_of_file(file.string())});
@@ -57,7 +57,7 @@ class PictureFolder : public SequenceSource {
     if (size_of(file) != picture.outline.picture) bad_input(path, "has changed while it was in use", "start again");
     return {.label = picture.outline.label, .pixels = pixels(path, file), .picture = picture.outline.picture};
   }
-  /// As the opening found it: a compressed picture is not decoded again for a few of its pixels.
+  /// The outline from the opening: a compressed picture is not decoded again for a few of its pixels.
   Sequence outline(int64_t index) const override { return of(index).outline; }
   TargetPicture target_picture(int64_t index) const override { return targets_->picture(index); }
   TargetPicture target_outline(int64_t index) const override { return targets_->outline(index); }
@@ -86,7 +86,7 @@ class PictureFolder : public SequenceSource {
                        form_.channels, path);
   }
 
-  /// Pixels that lie in the file as they are cannot be wrong but where they are f32; others are decoded whole, once.
+  /// Pixels stored unpacked are always valid unless they are f32; other pictures are decoded completely, once.
   Sequence outline_of_file(const std::string& path) const {
     const PictureFile file = open(path);
     if (!file.decode && file.header.channels == form_.channels)

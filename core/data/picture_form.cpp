@@ -63,7 +63,7 @@ void PictureForm::check(const std::string& where, const std::string& what, Pictu
 
 void PictureForm::check(const std::string& where, const PictureFile& file) const {
   const bool fits = !file.is_array && fits_channels(file.header.channels, channels);
-  // Colours are never averaged behind somebody's back: grey can be made of them in several ways.
+  // Colours are never averaged silently: there are several ways to make grey of them.
   if (!file.is_array && !fits && channels == 1)
     bad_input(where,
               "is a colour picture" + std::string(file.header.channels == 4 ? " with opacity" : "") +

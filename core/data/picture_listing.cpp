@@ -15,14 +15,14 @@ namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 
-/// What lies in a folder, sorted byte by byte; hidden ones are left out.
+/// The content of a folder, sorted byte by byte, without hidden files.
 struct Entries {
   std::vector<std::string> files, folders;
-  std::vector<std::string> empty;  ///< of the folders those in which nothing lies
+  std::vector<std::string> empty;  ///< those of the folders that hold nothing
   std::string labels;              ///< the file of labels; empty: there is none
 };
 
-/// What is no picture and no file: left out it would not be missed.
+/// Throws for an entry that may hold pictures, so that none is left out silently.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
   bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
             "keep pictures in it (" + picture_format_names() +
@@ -67,7 +67,7 @@ Entries entries_of(const std::string& folder) {
   return list;
 }
 
-/// Nothing in it would be missed: it is ignored, and that is said.
+/// Ignores empty folders with a warning.
 void ignore_empty(const std::string& folder, Entries& list, std::vector<std::string>& warnings) {
   for (const std::string& name : list.empty) {
     warnings.push_back((fs::path(folder) / name).string() + ": an empty folder, ignored");
@@ -76,7 +76,7 @@ void ignore_empty(const std::string& folder, Entries& list, std::vector<std::str
   list.empty.clear();
 }
 
-/// Beside folders a file that says something about them may lie, but no picture: of which class would it be?
+/// Files beside folders may describe them, but pictures there are refused: they would have no class.
 std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped;
   for (const std::string& file : list.files) {

@@ -1,5 +1,5 @@
-// Which files of a folder are its pictures, in which order, and what the folder says of them: nothing of a file is read
-// but its beginning.
+// Lists the pictures of a folder in order, with the labels and targets that the folder gives. Only the beginning of
+// each file is read.
 #pragma once
 #include <string>
 #include <vector>
@@ -12,14 +12,14 @@ namespace stormcell {
 struct PictureListing {
   std::vector<std::string> names, labels;  ///< labels: one a file, empty: it has none; an empty list: no picture has
   std::vector<std::string> classes;        ///< the folders' names
-  std::vector<std::string> empty_classes;  ///< those in which no picture lies
+  std::vector<std::string> empty_classes;  ///< folders without a picture
   bool targets = false;                    ///< they lie in kInputsFolder, and targets beside it
   std::vector<std::string> warnings;
   std::vector<SkippedItem> skipped;
 };
 
-/// What nobody would miss is left out and said; Error(bad_input) that names the folder where something would be, or no
-/// file is there.
+/// Files that are no pictures are left out and reported. Error(bad_input) naming the folder if pictures would be left
+/// out, or if there is none.
 PictureListing list_pictures(const std::string& folder);
 
 }  // namespace stormcell

@@ -110,7 +110,7 @@ class TensorPictures : public SequenceSource {
   std::vector<std::string> warnings() const override { return warnings_; }
 
  private:
-  /// By its extents: pictures have channels, classes have none.
+  /// Tells targets apart by their extents: pictures have channels, classes have none.
   void open_targets() {
     const TensorPlace* targets = file_.find("targets");
     if (!targets) {

@@ -1,4 +1,4 @@
-// What data has to be like for a model, and an item as it is fed.
+// Checks the data against the model, and prepares an item as the model gets it.
 #include <algorithm>
 #include <charconv>
 #include <limits>
@@ -29,7 +29,7 @@ void check_form(const InputSpec& spec) {
     refuse("is not one number a cell", "declare it i32 without content");
 }
 
-/// Cells up to the last real one, at least one where there are any.
+/// Cells up to the last real one, at least one if there are any.
 size_t real_length(const std::vector<int32_t>& mask) {
   size_t length = mask.size();
   while (length > 1 && mask[length - 1] == 0) --length;
@@ -79,7 +79,7 @@ void Dataset::read_spaces() {
   }
 }
 
-/// What the model asks for and the data do not have at all.
+/// Throws if the data lack an input that the model requires.
 void Dataset::check_source() const {
   const SequenceSource::Contents contents = source_->contents();
   for (const InputSpec& spec : options_.inputs) {
@@ -120,8 +120,8 @@ bool Dataset::cut(std::vector<int32_t>& ids, std::vector<int32_t>& mask, int64_t
   return true;
 }
 
-/// Batches of like length are those of what is real: padding that the data bring along behind it is left out. As given,
-/// it stays.
+/// Batches of like length hold only real cells: the data's own padding behind them is left out. In the data's order it
+/// stays.
 Dataset::Prepared Dataset::prepare(Sequence item, int64_t index) const {
   Prepared prepared = prepare_as_given(std::move(item), index);
   Sequence& s = prepared.sequence;

@@ -9,9 +9,9 @@ struct Dataset::Prepared {
   Sequence sequence;
   bool cut = false;
   ItemLength given;  ///< with the padding behind its last real cells that the data have themselves
-  ItemLength real;   ///< without it; at least one cell of what is not empty
+  ItemLength real;   ///< without padding; at least one cell unless it is empty
 
-  /// As it is fed: `given`, or in batches of like length `real`.
+  /// Lengths of the item as the model gets it: `given`, or `real` in batches of like length.
   ItemLength lengths() const {
     return {static_cast<int32_t>(sequence.ids.size()), static_cast<int32_t>(sequence.decoder_ids.size()),
             sequence.picture};

@@ -21,7 +21,7 @@ uint64_t mixed(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// "8x128" as {8, 128}: one to four numbers from 1 on; empty where it is none of that.
+/// Parses "8x128" as {8, 128}: one to four numbers from 1 on; empty for other texts.
 std::vector<int64_t> parse_sizes(std::string_view text) {
   std::vector<int64_t> sizes;
   for (;;) {
@@ -64,10 +64,10 @@ class RandomSource : public SequenceSource {
   }
 
  private:
-  /// Below this where any number is a label.
+  /// Labels are below this if any number is a label.
   static constexpr int64_t kAnyLabel = 1 << 16;
 
-  /// One for the item, each as likely as another.
+  /// One label for the item, all equally likely.
   std::vector<int32_t> label(int64_t index) const {
     if (labels_ == 0) return {};
     const uint64_t high_bits = mixed(~mixed(seed_ ^ mixed(static_cast<uint64_t>(index) * 2))) >> 32;
@@ -90,8 +90,8 @@ class RandomSource : public SequenceSource {
   uint64_t range_ = 1;
 };
 
-/// Pixels from 0 up to 1: half of it noise, half of it the same in squares of 16 pixels, so that parts of a picture are
-/// unlike one another.
+/// Pixels from 0 up to 1: the mean of noise for each pixel and noise for squares of 16 pixels, so that parts of a
+/// picture differ.
 class RandomPictures : public SequenceSource {
  public:
   RandomPictures(std::string spec, int64_t items, uint64_t seed, PictureSize size, int64_t channels)
@@ -123,14 +123,14 @@ class RandomPictures : public SequenceSource {
   }
 
  private:
-  /// Where the random numbers of a picture stand: those of its pixels, and those of its squares.
+  /// The seeds of a picture's random numbers: one for its pixels, one for its squares.
   struct Noise {
     Noise(uint64_t seed, int64_t index)
         : of_pixels(mixed(seed ^ mixed(static_cast<uint64_t>(index)))), of_squares(mixed(~of_pixels)) {}
     float pixel(int64_t at, int64_t square) const {
       return (part(of_pixels + static_cast<uint64_t>(at)) + part(of_squares + static_cast<uint64_t>(square))) / 2;
     }
-    /// From 0 up to 1.
+    /// A number from 0 up to 1.
     static float part(uint64_t place) { return static_cast<float>(mixed(place) >> 40) * 0x1p-24F; }
     uint64_t of_pixels, of_squares;
   };

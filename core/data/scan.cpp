@@ -12,7 +12,7 @@
 namespace stormcell {
 namespace {
 
-// 64-bit FNV-1a over words instead of bytes: no more than a label of what was fed.
+// 64-bit FNV-1a over words instead of bytes: it only labels the inputs.
 class Fingerprint {
  public:
   void add(int64_t value) {
@@ -23,7 +23,7 @@ class Fingerprint {
     add(std::ssize(values));
     for (const int32_t value : values) add(int64_t{value});
   }
-  /// Nothing of what is not there: data without it keep the fingerprint that they had before it could be read.
+  /// Absent fields add nothing, so that data without them keep their older fingerprint.
   template <class T>
   void add_also(const std::vector<T>& values) {
     for (const T value : values) add(int64_t{std::bit_cast<int32_t>(value)});
@@ -44,7 +44,7 @@ class Fingerprint {
   uint64_t hash_ = 0xcbf29ce484222325u;
 };
 
-/// Of items of one batch, whose pictures have one size.
+/// Both items are of one batch, so their pictures have one size.
 ItemLength longer(const ItemLength& a, const ItemLength& b) {
   return {std::max(a.ids, b.ids), std::max(a.target, b.target), std::max(a.picture, b.picture)};
 }
@@ -67,8 +67,8 @@ void Dataset::check_batch_size(int64_t items, int64_t length) const {
               "choose a smaller --batch");
 }
 
-/// Of a batch whose longest items are as long as `longest`. Without ids of its own the decoder sees the encoder's
-/// matrix, padding included.
+/// Lengths of a batch whose longest items are `longest`. A decoder without ids of its own sees the encoder's matrix,
+/// padding included.
 ItemLength Dataset::padded(const ItemLength& longest) const {
   const auto ids = std::max(static_cast<int32_t>(options_.length), longest.ids);
   return {ids, target_follows_ids() ? ids : longest.target, longest.picture};

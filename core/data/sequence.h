@@ -1,4 +1,4 @@
-// An item of a dataset as its source has it, and what the data say of it.
+// An item of a dataset as its source has it, with the data's statements about it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace stormcell {
 
 /// A pixel of a ClassMap that does not count.
 inline constexpr int32_t kNotJudged = -1;
-/// What each pixel of a picture shows.
+/// The class of each pixel of a picture.
 struct ClassMap {
   PictureSize size = {};
   std::vector<int32_t> classes;  ///< [height, width], or kNotJudged
-  std::vector<int32_t> shown;    ///< classes of any pixel, of those that are not to be judged too, each once, ascending
+  std::vector<int32_t> shown;    ///< classes of all pixels, also of those that are not judged; each once, ascending
 };
-/// What a picture should become.
+/// The picture that the model should compute.
 struct TargetPicture {
   std::array<int64_t, 3> shape{};  ///< height, width, channels
   std::vector<float> values;       ///< of that shape, 0 to 1

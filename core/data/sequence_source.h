@@ -1,4 +1,4 @@
-// What a dataset is read or made from: one sequence at a time, as the data has it; dataset.cpp cuts, pads and batches.
+// Sources of a dataset: each gives one sequence at a time, uncut and unpadded; dataset.cpp cuts, pads and batches.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,12 +16,12 @@ namespace stormcell {
 class Tokenizer;
 struct PictureForm;
 
-/// Folders of one folder: pictures, and what each should become.
+/// Folders of one folder: pictures, and their targets.
 inline constexpr std::string_view kInputsFolder = "inputs", kTargetsFolder = "targets";
 
 class SequenceSource {
  public:
-  /// What every sequence of the source has.
+  /// The fields that every sequence of the source has.
   struct Contents {
     bool text = false, target = false, label = false, decoder_ids = false;
     std::vector<int32_t> behind = {};  ///< ids that every sequence and every target ends with, also when cut
@@ -32,29 +32,28 @@ class SequenceSource {
   virtual int64_t size() const = 0;
   /// May be called by several threads at once.
   virtual Sequence sequence(int64_t index) const = 0;
-  /// Where an item is long in coming (a frame of a video): returns when sequence(index) is there at once, or throws
-  /// what cancel.check() throws. Nothing to do for others.
+  /// Waits until sequence(index) is there at once, or throws what cancel.check() throws. Only sources whose items take
+  /// long (frames of a video) need it.
   virtual void await(int64_t /*index*/, const CancellationToken& /*cancel*/) const {}
-  /// What is looked at when the data are opened: as sequence(), but of pixels only some (visit_sampled()).
-  /// Error(bad_input) where the item cannot be fed; sequence() relies on it.
+  /// The sequence as opening the data needs it: only a sample of the pixels (visit_sampled()). Error(bad_input) if the
+  /// item cannot be fed; sequence() relies on that check.
   virtual Sequence outline(int64_t index) const { return sequence(index); }
   virtual Contents contents() const = 0;
-  /// Of contents().target_picture: read when it is asked for, whatever a batch brings.
+  /// The target, if contents().target_picture: read on demand, because no batch holds it.
   virtual TargetPicture target_picture(int64_t) const { return {}; }
-  /// What is looked at of it when the data are opened: as target_picture(), but of its values only some
-  /// (visit_sampled()).
+  /// The target as opening the data needs it: only a sample of the values (visit_sampled()).
   virtual TargetPicture target_outline(int64_t) const { return {}; }
-  /// Of contents().target_classes, likewise.
+  /// The classes of the pixels, if contents().target_classes; read on demand.
   virtual ClassMap target_classes(int64_t) const { return {}; }
-  /// Height, width and channels of either, of classes one; reads no data.
+  /// Height, width and channels of either target; classes have one channel. Reads no data.
   virtual std::array<int64_t, 3> target_shape(int64_t) const { return {}; }
-  /// Names that the data have for their classes, in the data's order; empty: labels say them, or nothing does.
+  /// Names of the data's classes, in the data's order; empty: labels are the names, or there are none.
   virtual std::vector<std::string> classes() const { return {}; }
-  /// Those of classes() of which there is no item.
+  /// Those of classes() that no item has.
   virtual std::vector<std::string> empty_classes() const { return {}; }
-  /// What is to be said of the data that is no error, a sentence each.
+  /// Warnings about the data, one sentence each.
   virtual std::vector<std::string> warnings() const { return {}; }
-  /// What the source passed over, in the data's order; size() counts none of it.
+  /// Files that the source could not read, in the data's order; size() does not count them.
   virtual std::vector<SkippedItem> skipped() const { return {}; }
   /// Names the data in errors.
   virtual const std::string& where() const = 0;
@@ -62,7 +61,7 @@ class SequenceSource {
   virtual std::string place(int64_t index) const { return "sequence " + std::to_string(index); }
 };
 
-/// Opens what `spec` names; the errors say what there is.
+/// Opens the source that `spec` names; errors list the known ones.
 std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
                                                   const std::shared_ptr<const Tokenizer>& tokenizer,
                                                   DataOptions options);
@@ -79,19 +78,20 @@ std::unique_ptr<const SequenceSource> open_npy_pictures(const std::string& path,
                                                         const CancellationToken& cancel = {});
 std::unique_ptr<const SequenceSource> open_tensor_pictures(const std::string& path, const DataOptions& options,
                                                            const PictureForm& form);
-/// One picture a file, in the order of their names, each of its own size; or such folders, one a class. Labels: the
-/// folders' names, or those of labels.csv. Two folders kInputsFolder and kTargetsFolder alone hold pictures and what
-/// each should become, under equal names. Every picture is decoded once; what cannot be fed is skipped. At most `limit`
-/// pictures are taken, and no more files looked at. Error(bad_input): nothing is left, or labels do not fit the files.
+/// One picture a file, in the order of their names, each of its own size; or folders of pictures, one a class. Labels
+/// are the folders' names, or those of labels.csv. Two folders, kInputsFolder and kTargetsFolder, hold pictures and the
+/// pictures that they should become, under equal names. Every picture is decoded once; files that cannot be fed are
+/// skipped. At most `limit` pictures are read. Error(bad_input): none is left, or labels do not fit the files.
 std::unique_ptr<const SequenceSource> open_picture_folder(const std::string& folder, const PictureForm& form,
                                                           int64_t limit, const CancellationToken& cancel = {});
-/// One picture.
+/// A single picture.
 std::unique_ptr<const SequenceSource> open_picture_file(const std::string& path, const PictureForm& form);
-/// The frames of a video, at most `limit`; null where it is none that this build reads. One that ends early or changes
-/// its size gives the frames before, with a warning. Error(bad_input): none is whole, or its pictures do not fit.
+/// The frames of a video, at most `limit`; null if this build cannot read it as a video. A video that ends early or
+/// changes its size gives the frames before, with a warning. Error(bad_input): no frame is whole, or its pictures do
+/// not fit.
 std::unique_ptr<const SequenceSource> open_video(const std::string& path, const PictureForm& form, int64_t limit,
                                                  const CancellationToken& cancel = {});
-/// `spec`: random:N, of the size that the model states, random:NxHxW or random:NxHxWxC.
+/// `spec`: random:N with the size that the model states, random:NxHxW or random:NxHxWxC.
 std::unique_ptr<const SequenceSource> make_random_pictures(const std::string& spec, const DataOptions& options,
                                                            const PictureForm& form);
 
@@ -101,11 +101,11 @@ std::unique_ptr<const SequenceSource> make_random_sequences(const std::string& s
 struct DemoData {
   std::string file, target_field, label_field;
 };
-/// The lines behind demo:NAME; bad_input with what to run when they are not there.
+/// The lines behind demo:NAME; bad_input with the command that makes them if they are missing.
 DemoData find_demo_data(const std::string& spec, const DataOptions& options);
 /// "demo:NAME" for each demo.
 std::vector<std::string> demo_data_names();
-/// What is to be known of the data of that name before figures of them are read; empty: nothing.
+/// A note that belongs beside figures of these data; empty: none.
 std::string note_of_demo_data(const std::string& spec);
 
 }  // namespace stormcell

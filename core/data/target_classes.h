@@ -1,4 +1,4 @@
-// The tensor `targets` of a .safetensors file where it holds classes: what each pixel shows.
+// The tensor `targets` of a .safetensors file with classes: the class of each pixel.
 #pragma once
 #include <array>
 #include <optional>
@@ -14,12 +14,12 @@ namespace stormcell {
 class TensorFile;
 struct TensorPlace;
 
-/// `targets` [items, height, width]: the class of each pixel, u8 or i32. 255 of u8 (as in PASCAL VOC and Cityscapes)
-/// and what is negative of i32 does not count, and neither does what `judged` leaves out.
+/// `targets` [items, height, width]: the class of each pixel, u8 or i32. Pixels of 255 in u8 (as in PASCAL VOC and
+/// Cityscapes) or below 0 in i32 do not count, nor do those that `judged` excludes.
 class TargetClasses {
  public:
   TargetClasses() = default;
-  /// Error(bad_input) where they do not fit `items` or each other.
+  /// Error(bad_input) if they do not fit `items` or each other.
   TargetClasses(const TensorFile& file, const TensorPlace& targets, int64_t items);
   bool are_there() const { return targets_.has_value(); }
   /// Height, width, 1.

@@ -1,4 +1,4 @@
-// The folder kTargetsFolder beside a folder of pictures: what each should become, in a file of the same name.
+// The folder kTargetsFolder beside a folder of pictures: the target of each, in a file of the same name.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -12,14 +12,14 @@ namespace stormcell {
 /// model's pictures.
 class TargetFolder {
  public:
-  /// `channels`: of the pictures that the model takes.
+  /// `channels`: those of the model's pictures.
   TargetFolder(std::string folder, int64_t channels) : folder_(std::move(folder)), channels_(channels) {}
 
   /// Looks at the target of the picture that is called so, decoding it once. Error(bad_input) that names its file: it
   /// is not there, or is no picture that can be read.
   void add(const std::string& name);
   std::string path_of(const std::string& name) const;
-  /// By the order in which they were added.
+  /// Index in the order of adding.
   const TargetPicture& outline(int64_t index) const { return of(index).outline; }
   /// Error(bad_input): it has changed since.
   TargetPicture picture(int64_t index) const;

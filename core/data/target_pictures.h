@@ -1,4 +1,4 @@
-// The tensor `targets` of a .safetensors file where it holds pictures: what each picture should become.
+// The tensor `targets` of a .safetensors file with pictures: the picture that each item should become.
 #pragma once
 #include <array>
 #include <optional>
@@ -18,13 +18,13 @@ struct TensorPlace;
 class TargetPictures {
  public:
   TargetPictures() = default;
-  /// Error(bad_input) where they do not fit `items` or each other.
+  /// Error(bad_input) if they do not fit `items` or each other.
   TargetPictures(const TensorFile& file, const TensorPlace& targets, int64_t items);
   bool are_there() const { return targets_.has_value(); }
   const std::array<int64_t, 3>& shape() const { return shape_; }
-  /// Of f32, Error(bad_input) for values that are not finite.
+  /// The picture at `index`. Error(bad_input) if it is f32 and its values are not finite.
   TargetPicture picture(int64_t index) const;
-  /// Some of its values, and all that `judged` says of it: a mask of few pixels would be missed by some.
+  /// A sample of its values, and all of `judged`: a sample could miss a mask of few pixels.
   TargetPicture outline(int64_t index) const;
 
  private:

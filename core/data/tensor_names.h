@@ -9,12 +9,12 @@ namespace stormcell {
 
 class TensorFile;
 
-/// What is to be said of tensors that nobody reads: empty, or one sentence. Error(bad_input) naming `path` where one is
-/// called almost as a known one: data without their mask would be computed as if all were real.
+/// A warning about unused tensors: empty, or one sentence. Error(bad_input) naming `path` if a name is almost a known
+/// one: without a misspelt mask, for example, padding would be computed as data.
 std::vector<std::string> check_tensor_names(const std::string& path, const TensorFile& file,
                                             std::span<const std::string_view> known);
 
-/// Behind "has no tensor x": "; it holds y and z". Empty where the file holds nothing.
+/// The end of "has no tensor x": "; it holds y and z". Empty if the file holds no tensor.
 std::string held_instead(const TensorFile& file);
 
 }  // namespace stormcell

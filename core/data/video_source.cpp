@@ -1,5 +1,5 @@
-// A video: its frames are pictures, in their order. They are decoded once when it is opened, which says how many there
-// are, and again ahead of whoever asks for them (docs/decisions/033-pictures.md).
+// A video as a source: its frames are pictures, in their order. They are decoded once when it is opened, to count them,
+// and again ahead of reading (docs/decisions/033-pictures.md).
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// What the opening found.
+/// The frames that opening the video found.
 struct FrameList {
   PictureSize size;
   FramePlaces places;

@@ -1,7 +1,7 @@
-// A network with exits: a chain of routers that let items answer early, and what it costs to answer at each.
+// A network with exits: a chain of routers that let items answer early, and the cost of answering at each.
 //
-// This room answers all questions about early exits: what they cost, what they take, how good their answers are at each
-// threshold, and which thresholds meet a target.
+// This room answers all questions about early exits: their costs, the items that they take, the quality of their
+// answers at each threshold, and the thresholds that meet a target.
 #pragma once
 #include <optional>
 #include <string>
@@ -28,14 +28,14 @@ struct ExitChain {
   double whole = 0;  ///< those operations, every symbol of the graph 1; other sizes of pictures have others, and
                      ///< slightly other shares
 
-  /// The number of the test that a router is; nothing: it is none.
+  /// The number of the test that this router is; empty: it is none.
   std::optional<size_t> test_of(std::string_view router) const;
   /// Names, in running order.
   std::vector<std::string> routers() const;
 };
 
-/// Nothing where the graph is none: its routers are all exits of one chain, each about the items that the one before
-/// let go on, and what they decide by are the answers (TaskAnswer) themselves.
+/// Empty unless the graph is a chain: its routers are all exits of one chain, each on the items that the one before let
+/// go on, and they decide by the answers (TaskAnswer) themselves.
 std::optional<ExitChain> exit_chain(const Graph& graph, const TaskAnswer& answer);
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// Whose operations the exits of a network are told by: of the plan that passes made, in which work waits for the exits
-// before it.
+// The graphs whose operations count for the exits of a network: those of the plan that passes made, in which work waits
+// for the exits before it.
 #pragma once
 #include <optional>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace stormcell {
 
-/// The graphs of the plan that `passed` made of work.graph(), without the passes that take exits of `chain` away: those
-/// stand behind a guard, and what a wrong one costs is a batch's, no item's. Nothing: no pass that applied leaves them.
+/// The graphs of the plan that `passed` made of work.graph(), without passes that remove exits of `chain`: these are
+/// behind a guard, and a miss costs a batch, not an item. Empty: no applied pass keeps the exits.
 std::optional<GraphOfSize> graphs_with_exits(const Workload& work, const PipelineResult& passed,
                                              const ExitChain& chain);
 

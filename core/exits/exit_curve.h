@@ -4,8 +4,8 @@
 
 namespace stormcell {
 
-/// What the thresholds of the graph give, and one threshold after another for all exits, spread as the confidences of
-/// the record are: the rule of the exits is asked what it would have decided on its scores.
+/// Quality and cost at the graph's own thresholds, and at one threshold after another for all exits, spread like the
+/// recorded confidences. Thresholds are applied to the record; nothing runs.
 ExitCurve exit_curve(const ExitRecord& record);
 
 }  // namespace stormcell

@@ -13,7 +13,7 @@
 namespace stormcell {
 namespace {
 
-/// 0.9, and not what is nearest to it in f32.
+/// 0.9, and not the nearest number in f32.
 double as_written(float threshold) { return std::stod(fmt::format("{}", threshold)); }
 
 /// The logits of one batch at every exit, and at the end.
@@ -36,8 +36,8 @@ BatchLogits logits_of(const ReadyPlan& plan, const ExitChain& chain, const TaskA
   return logits;
 }
 
-/// What the rule compares with its threshold, of each item: its own margin at a threshold of 0, at which all that can
-/// leave do.
+/// Confidence of each item: the rule's own margin at a threshold of 0, where every item that can leave does. NaN for
+/// the others.
 std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t test) {
   const auto items = static_cast<size_t>(logits.items);
   std::vector<int32_t> choice(items);
@@ -53,7 +53,7 @@ std::vector<float> confidences(Protocol rule, const BatchLogits& logits, size_t 
   return margin;
 }
 
-/// Of the graph of one size; the exits of every size are the same.
+/// Operations up to each exit, by the graph for one size; all sizes have the same exits.
 std::vector<double> operations_by_exit(const Graph& graph, const TaskAnswer& answer) {
   const ExitChain chain = exit_chain(graph, answer).value();
   std::vector<double> list;
@@ -61,7 +61,7 @@ std::vector<double> operations_by_exit(const Graph& graph, const TaskAnswer& ans
   return list;
 }
 
-/// Of each item of the batch, in its order.
+/// Scores of the batch's items, in their order; items that are not judged have whole = 0.
 std::vector<ItemScore> scores_of(const Batch& batch, const BatchLogits& logits, size_t exit, TaskJudge* judge) {
   std::vector<ItemScore> judged, all;
   if (judge) judge->score(batch, {"", DType::f32, {logits.items, logits.classes}, logits.of_exit[exit], {}}, judged);

@@ -61,7 +61,7 @@ class Search {
     const double slack = 1e-9 * std::max(1.0, std::fabs(aim_.value));
     return aim_.of == ExitAim::Of::part ? s.part >= aim_.value - slack : s.cost <= aim_.value + slack;
   }
-  /// What meets the aim before what does not; then by what is asked for; equal in that by the other.
+  /// Ranks thresholds that meet the aim first; then by the quantity to optimise, then by the other one.
   bool better(const Sums& a, const Sums& b) const {
     const bool a_meets = meets(a), b_meets = meets(b);
     if (a_meets != b_meets) return a_meets;
@@ -99,7 +99,7 @@ class Search {
     s.part += sign * case_.part[exit][item], s.cost += sign * case_.cost[exit][item];
   }
 
-  /// From these thresholds on.
+  /// Searches from these thresholds on.
   Thresholds search(Thresholds from) const {
     if (tests_ > 1) return search_pairs(std::move(from));
     const Cut cut = best_cut(from.of_test, 0);
@@ -131,7 +131,8 @@ class Search {
     return best;
   }
 
-  /// A change that brings nothing here, as where no item of the case comes to, is none: other items may come there.
+  /// A threshold that changes nothing here, for example because no item of the case comes to it, stays: other items may
+  /// come there.
   Thresholds keep_where_equal(const std::vector<double>& start, Thresholds found) const {
     for (size_t test = tests_; test-- > 0;) {
       std::vector<double> kept = found.of_test;
@@ -157,7 +158,7 @@ class Search {
                              [&](const Cut& a, const Cut& b) { return better(a.sums, b.sums); });
   }
 
-  /// Every way in which one test can divide those that come to it, from none that leaves to all.
+  /// Every way in which one test can divide the items that come to it, from none that leaves to all.
   std::vector<Cut> cuts(const std::vector<double>& thresholds, size_t test) const {
     std::vector<double> none = thresholds;
     none[test] = kNoneLeaves;

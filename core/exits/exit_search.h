@@ -1,5 +1,5 @@
-// Which thresholds, one for each exit, give the most for what they cost: searched on the scores of one recorded run,
-// nothing runs here.
+// Searches for the thresholds, one for each exit, that give the most for their cost. It uses the scores of one recorded
+// run and runs nothing.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -8,17 +8,17 @@
 
 namespace stormcell {
 
-/// Items that went through the whole network, and what each would have answered at every exit.
+/// Items that went through the whole network, with their answers at every exit.
 struct ExitCase {
   /// [exit tests][items] the confidence that the test compares with its threshold; NaN never leaves.
   std::vector<std::vector<float>> confidence;
-  /// [exits, one more than tests][items] of what the item answers there (ItemScore); more is better.
+  /// [exits, one more than tests][items] ItemScore's part of the answer at the exit; more is better.
   std::vector<std::vector<double>> part;
-  /// [exits][items] where the item answers there, in any unit.
+  /// [exits][items] cost of answering at the exit, in any unit.
   std::vector<std::vector<double>> cost;
 };
 
-/// What is asked of the means over all items.
+/// The aim for the means over all items.
 struct ExitAim {
   enum class Of : uint8_t {
     part,  ///< the lowest cost at which the mean part is at least `value`
@@ -31,18 +31,18 @@ struct ExitAim {
 struct FoundExits {
   std::vector<double> thresholds;  ///< by test; kAllLeave, kNoneLeaves, or between two confidences of the case
   double part = 0, cost = 0;       ///< means
-  bool met = false;                ///< false: nothing was found that meets it; this comes closest to it
-  /// All were tried: no other thresholds are better. False: others may be.
+  bool met = false;                ///< false: nothing meets the aim; this comes closest
+  /// True: all ways were tried, so no thresholds are better. False: others may be.
   bool is_optimum = false;
 };
 
-/// With one test, or two and fewer than 1,024 items, every way in which thresholds can divide the items is tried: the
-/// optimum. With two tests of more items 1,024 cuts of the earlier, evenly chosen, and all of the later for each. With
-/// more tests a coordinate search, two at a time so: 96 cuts of the earlier, the others held, from several starts,
-/// until none of that gains. What each threshold brings depends on who the ones before it let come, so that no search
-/// exit by exit is exact. Never worse than `start`, than none that leaves, and than one threshold in hundredths for
-/// all. `start` by test, as as_exit_threshold() has it where not so; a threshold of it stays where another would bring
-/// nothing.
+/// Finds thresholds for the aim. With one test, or two and fewer than 1,024 items, it tries every way in which
+/// thresholds can divide the items: the optimum. With two tests and more items, it tries 1,024 evenly chosen cuts of
+/// the earlier test, and all of the later one for each. With more tests, it is a coordinate search over pairs of tests:
+/// 96 cuts of the earlier one, the others held, from several starts, until nothing improves. The items that come to a
+/// threshold depend on those before it, so no search exit by exit is exact. The result is never worse than `start`,
+/// than no exits, and than one threshold in hundredths for all. `start`: by test, converted by as_exit_threshold(); a
+/// threshold of it stays if another one would gain nothing.
 FoundExits find_exits(const ExitCase& of, const ExitAim& aim, const std::vector<double>& start,
                       const CancellationToken& cancel);
 

@@ -129,7 +129,7 @@ class ThresholdSearch {
   }
 
  private:
-  /// What is asked for, and what it is about.
+  /// Sets the target and the names of its measure.
   void set_target(FoundTarget& found) const {
     ExitTarget& t = found.figures;
     t.measure = std::string(found.record.task->measure), t.unit = std::string(found.record.task->unit),
@@ -143,7 +143,7 @@ class ThresholdSearch {
     const LatencyTarget asked = parse_latency_target(s_.options.target_latency);
     t.of = asked.is_share ? Bounded::operations : Bounded::latency, t.target = asked.value;
   }
-  /// Of the mean part of an item, which is the measure where every whole is 1.
+  /// The mean part of an item is the measure if every whole is 1.
   static ExitAim aim_of(const FoundTarget& found) {
     return {found.figures.of == Bounded::quality ? ExitAim::Of::part : ExitAim::Of::cost, found.figures.target};
   }
@@ -177,7 +177,7 @@ std::vector<int32_t> exits_of_rows(const ReadyPlan& plan, const ExitChain& chain
   return taken;
 }
 
-/// What the held-out batches do as they really run.
+/// Counts how the held-out batches really run.
 class RealRun {
  public:
   RealRun(const ExitRecord& record, const ExperimentState& state, const std::vector<double>& thresholds)
@@ -225,7 +225,7 @@ class RealRun {
   int64_t elsewhere_ = 0;
 };
 
-/// The held-out batches as they run: who leaves where, what they answer.
+/// Runs the held-out batches: counts the exits of the items and judges their answers.
 void run_held_out(Workload& work, ReadyPlan& plan, const ExitRecord& record, const std::vector<int64_t>& batches,
                   const Progress& progress, ExitTarget& t) {
   ExperimentState& s = work.state();

@@ -11,31 +11,31 @@
 
 namespace stormcell {
 
-/// What was found, and the record that it was found on.
+/// The target that was found, with its record.
 struct FoundTarget {
   ExitTarget figures;       ///< `fitted`, `predicted` and `own` of it; the real run comes later
   RouterThresholds in_use;  ///< by exit
-  ExitRecord record;        ///< its rules have those thresholds; costs of the plan that the passes are expected to make
-  std::vector<size_t> searched_items, held_out_items;  ///< of either part those that can be judged
+  ExitRecord record;        ///< with these thresholds; costs of the plan that is expected from the passes
+  std::vector<size_t> searched_items, held_out_items;  ///< items of either part that can be judged
 
-  /// Tells the points anew, of the plan whose operations the record has now.
+  /// Computes the points again, for the plan whose operations the record has now.
   void tell_points();
-  /// By the operations of that plan the target is not met even where it was searched: what the plan was expected to
-  /// spare it does not.
+  /// True if the operations of that plan miss the target even on the searched part: the plan does not save what was
+  /// expected.
   bool exceeds_operations() const;
 };
 
-/// Operations are those of the plan that `chosen` is expected to make. Nothing where no target was asked for. Throws
-/// Error(bad_input) that names the option: a model without exits, data that do not say what is right, one batch alone;
-/// a target beyond what any thresholds reach, with the best that they do. `split`: the batches to search on and to
-/// judge on. `most_executions`: as measure_exit_times() has it.
+/// Finds the thresholds for the target; empty if there is no target. Operations are those of the plan that `chosen` is
+/// expected to make. Throws Error(bad_input) that names the option: a model without exits, data without right answers,
+/// a single batch, or a target that no thresholds reach, with the best that they do. `split`: the batches to search on
+/// and to judge on. `most_executions`: as in measure_exit_times().
 std::optional<FoundTarget> find_thresholds(ExperimentState& state, const std::vector<ChosenPass>& chosen,
                                            const ProfileSplit& split, double most_executions, const Progress& progress);
 /// Throws Error(bad_input) if no thresholds can be searched for: a model without exits, or a single batch. Runs
 /// nothing.
 void check_target(ExperimentState& state);
 
-/// How long plans are measured beside the model as it came: the seconds wanted, and the seconds at which measuring ends
+/// Time for measuring plans beside the unchanged model: the seconds wanted, and the seconds after which measuring ends
 /// in any case.
 struct BesideOwn {
   double seconds = 0, most_seconds = 0;
@@ -47,9 +47,9 @@ ExitTarget judge_thresholds(Workload& work, ReadyPlan& plan, ReadyPlan* optimize
                             const std::vector<int64_t>& held_out_batches, std::optional<BesideOwn> measured,
                             const Progress& progress);
 
-/// States the gain of the thresholds, and that of thresholds and passes over the model as it came. Each is withheld for
-/// its own reason: batches may gain alike in one and not in the other. `held_out`: batches that could have been
-/// measured.
+/// States the gain of the thresholds, and that of thresholds and passes together over the unchanged model. Each is
+/// withheld for its own reason: batches may gain alike in one and not in the other. `held_out`: batches that could have
+/// been measured.
 void state_target_gains(const Ratio& of_thresholds, const Ratio& over_model, int64_t held_out, ExitTarget& target);
 
 /// Throws Error(bad_input) that names `where` unless these are thresholds of the model's exits, all of them, in the

@@ -13,7 +13,7 @@ namespace {
 /// FNV-1a over words (Fowler, Noll, Vo): the same bits give the same number.
 void hash(uint32_t word, uint64_t& bits) { bits = (bits ^ word) * 0x100000001b3ull; }
 
-/// Cells that an item has of an output; 0: they do not lie item after item.
+/// Cells of an item in an output; 0: they are not grouped by item.
 int64_t cells_of_item(const OutputValue& output, size_t items) {
   const int64_t cells = output.shape.empty() ? 0 : output.shape[0], count = static_cast<int64_t>(items);
   return count > 0 && cells % count == 0 ? cells / count : 0;

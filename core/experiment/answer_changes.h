@@ -14,12 +14,12 @@ namespace stormcell {
 /// One item's outputs.
 struct ItemAnswers {
   uint64_t bits = 0;             ///< of its real cells' outputs, hashed
-  std::vector<int32_t> answers;  ///< those that count
+  std::vector<int32_t> answers;  ///< answers that count
 };
 
 /// The outputs of one run, each item once. Kept, they take 4 bytes an answer.
 struct RunAnswers {
-  std::string output;                    ///< that answers; empty: none does
+  std::string output;                    ///< output that answers; empty: none does
   std::string answer;                    ///< the word for one
   std::map<int64_t, ItemAnswers> items;  ///< by number in the data
 };
@@ -40,7 +40,7 @@ class AnswerReader {
   int64_t classes_ = 0;  // among which an answer is the largest
 };
 
-/// Over all items that both runs have. `item`: the word for one.
+/// Changes over all items that both runs have. `item`: the noun for one.
 AnswersChanged changed_answers(const RunAnswers& before, const RunAnswers& after, const std::string& item);
 
 }  // namespace stormcell

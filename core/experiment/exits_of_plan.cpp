@@ -12,7 +12,7 @@ void set_exits(Workload& work, const ExitsOfPlan& plan, RunSummaryFigures& figur
   std::optional<ExitRecord> record = plan.found ? plan.found->record : record_exits(work, plan.batches, progress);
   if (!record) return;
   const bool passed = figures.verified->passed;
-  // By the operations of the plan that is kept: what is exported, if it is right.
+  // Operations are those of the plan that is kept and exported, if it is right.
   record->count_in(passed ? graphs_with_exits(work, plan.passed, record->chain) : std::nullopt,
                    work.state().model->answer);
   figures.exits = exit_curve(*record);

@@ -11,14 +11,14 @@
 
 namespace stormcell {
 
-/// A verified plan, and what is known of it before its exits are recorded.
+/// A verified plan, and the facts known before its exits are recorded.
 struct ExitsOfPlan {
   const PipelineResult& passed;  ///< the passes that made the plan
   ReadyPlan& baseline;
   ReadyPlan& optimized;                      ///< the plan that is kept; the baseline if no pass applied
   const FoundTarget* found = nullptr;        ///< thresholds of a target; null: none were asked for
   const std::vector<int64_t>& batches;       ///< all that run
-  const std::vector<int64_t>& held_out;      ///< those that thresholds were not searched on
+  const std::vector<int64_t>& held_out;      ///< batches that thresholds were not searched on
   std::optional<BesideOwn> beside;           ///< nothing: no gain of the thresholds is measured
   std::optional<SpeedupWithheld> few_pairs;  ///< the reason why the gain of the thresholds is not stated
 };

@@ -15,7 +15,7 @@ namespace stormcell {
 /// Takes seconds above 0, at most a day; otherwise Error(bad_input) that names --time-limit.
 double parse_optimize_limit(std::string_view text);
 
-struct ExperimentState;  ///< what is open (state.h), behind the wall
+struct ExperimentState;  ///< the open model, data and device (state.h), behind the wall
 
 class Experiment {
  public:
@@ -24,7 +24,8 @@ class Experiment {
   ~Experiment();
 
   const ExperimentOptions& options() const;
-  /// Every batch, forward or decoded, measured; with a session recorded; verified against the oracle.
+  /// Runs every batch, forward or decoded. The run is measured, recorded if there is a session, and verified against
+  /// the oracle.
   std::shared_ptr<const RunSummaryFigures> run(const RunOptions& options, const Progress& progress = {});
   /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose;
   /// verification; session.

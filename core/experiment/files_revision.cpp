@@ -18,7 +18,7 @@ std::string line_of(const fs::path& file) {
          std::to_string(s.st_mtim.tv_sec) + "." + std::to_string(s.st_mtim.tv_nsec) + ";";
 }
 
-/// What an option may name: a folder of files, a file, or neither ("demo:switch-names").
+/// `named` is a folder of files, a file, or neither ("demo:switch-names").
 std::string revision_of(const std::string& named) {
   std::error_code error;
   if (!fs::is_directory(named, error)) return line_of(named);

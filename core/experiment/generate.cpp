@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-/// Takes what was written, batch by batch, into figures.
+/// Turns the written tokens into figures, batch by batch.
 class Generated {
  public:
   /// `most` tokens of each sequence.

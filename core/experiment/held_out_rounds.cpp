@@ -14,7 +14,7 @@ MirroredTimes HeldOutRounds::run(MeasuredPlans& plans, double batch_ms, const As
   // Fewer batches cannot state a speed-up if the gain differs from batch to batch.
   if (asked.chains == kLeastRounds) job.least_batches = fewest_batches(split_.held_out);
   is_cut_ |= plan_.limited() && asked.most_seconds < asked.seconds;
-  // Under a budget, what an execution has to read depends on the batch before it, and all plans share the slots.
+  // Under a budget, the batch before decides what an execution has to read, and all plans share the slots.
   if (s_.store->budget() > 0) set_order(job, batch_ms, s_.budget.settling_batches());
   plans.warm_up(split_.measured.front());
   const ProcessorTimes before = processor_times();

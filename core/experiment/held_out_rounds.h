@@ -30,7 +30,7 @@ class HeldOutRounds {
 
   /// All seconds of measuring so far.
   double seconds() const { return seconds_; }
-  /// Takes back what was counted after `seconds`: a repetition replaces it.
+  /// Forgets the rounds after `seconds`: a repetition replaces them.
   void forget_after(double seconds) { seconds_ = seconds; }
   /// True if the time limit left less than was asked for.
   bool is_cut() const { return is_cut_; }

@@ -98,7 +98,7 @@ SegmentStructure structure_of(const Segment& segment, const Program& program) {
 void set_exit_costs(const Graph& graph, const TaskAnswer& answer, ModelStructure& s) {
   const std::optional<ExitChain> chain = exit_chain(graph, answer);
   if (!chain) return;
-  // Where the items' number is all that is open: else every size of them would be taken for 1.
+  // Only if the number of items is the only open symbol: any other one would be taken for 1.
   if (graph.symbols.size() == 1)
     s.item_flops = ItemFlops{.first_exit = chain->costs.front() * chain->whole, .whole = chain->whole};
   for (RouterStructure& r : s.routers)
@@ -126,7 +126,7 @@ PlanStructure plan_of(const Model& model, Device& device, std::shared_ptr<const 
   return plan;
 }
 
-/// What --weight-budget is about, in the layouts of the CPU: all weights of branches, and the largest of them.
+/// Figures for --weight-budget in the CPU's layouts: all weights of branches, and the least budget that works.
 void set_budget(const Model& model, Device& device, const std::shared_ptr<const Graph>& graph, ModelStructure& s) {
   const std::unique_ptr<WeightStore> asked =
       asked_weights({device, model.weights, kBudgetForAll}, graph, typical_case(model, *graph));

@@ -10,8 +10,8 @@ struct InspectOptions {
   std::string model;
   std::string size;                      ///< of the pictures, "48x64"; empty: as the model states it
   std::string phase = "forward";         ///< or "decode": whose graph
-  std::vector<std::string> annotations;  ///< said of the graph, NAME.KEY=WORD each
-  /// stormcell.config/1, as text, and what errors call it: of the graph as its passes leave it
+  std::vector<std::string> annotations;  ///< annotations of the graph, NAME.KEY=WORD each
+  /// text of a stormcell.config/1 and its name in errors; inspects the graph that its passes leave
   std::string config, config_name;
   bool segments = false;      ///< the plan's, too
   int64_t weight_budget = 0;  ///< of the plan, bytes; 0: none

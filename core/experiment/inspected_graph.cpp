@@ -36,8 +36,8 @@ std::shared_ptr<const Graph> stored_graph(const Model& model, const InspectOptio
   return model.generate();
 }
 
-/// No data are there to tell: padding behind the real cells of every sequence, which is what a plan that leaves it out
-/// was found on.
+/// There are no data to ask. Padding is assumed behind the real cells of every sequence, as it was for a plan that
+/// leaves it out.
 std::map<std::string, MaskFacts, std::less<>> assumed_masks(const Graph& graph) {
   std::map<std::string, MaskFacts, std::less<>> masks;
   for (const InputSpec& input : input_specs(graph))
@@ -85,7 +85,7 @@ class Inspected {
                      std::make_move_iterator(sentences.end()));
   }
 
-  /// What the configuration would be if it were found here.
+  /// The configuration as this machine would write it.
   PlanConfig here() const {
     PlanConfig here = *config_;
     here.device = devices().front().name;

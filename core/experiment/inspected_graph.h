@@ -1,4 +1,4 @@
-// The graph that inspect shows: of a phase, with annotations, as the passes of a configuration leave it.
+// The graph that inspect shows: that of a phase, with annotations and the passes of a configuration.
 #pragma once
 #include <memory>
 #include <string>
@@ -12,10 +12,10 @@ namespace stormcell {
 
 struct InspectedGraph {
   std::shared_ptr<const Graph> graph;
-  std::vector<std::string> warnings;  ///< what of annotations and configuration has no effect, or does not hold here
+  std::vector<std::string> warnings;  ///< annotations and parts of the configuration without effect, or not valid here
 };
-/// Checked as a run would be on `device`, with the same errors and warnings but for what only data tell: their padding
-/// is taken to be as the configuration's data had it. Throws Error(bad_input).
+/// Makes and checks the graph as a run on `device` would, with the same errors and warnings except those from data:
+/// padding is assumed to be as in the configuration's data. Throws Error(bad_input).
 InspectedGraph inspected_graph(const Model& model, Device& device, const InspectOptions& options);
 
 /// Symbols of the case that costs and layouts are stated for: eight sequences of 128 cells, as far as the model takes

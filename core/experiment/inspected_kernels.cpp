@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// By list of kernels, with the devices that have it; an empty list is one as well.
+/// Lists of kernels with the devices that have them; an empty list counts as well.
 std::vector<KernelsOfOperator> by_device(const std::string& op, std::span<const DeviceRow> devices) {
   std::vector<KernelsOfOperator> lists;
   for (const DeviceRow& device : devices) {

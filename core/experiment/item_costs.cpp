@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// Of items of which nobody asked yet; more are counted anew.
+/// Limit of kept costs; those beyond it are computed each time.
 constexpr size_t kMostKept = 4096;
 
 template <class Key, class Count>
@@ -21,8 +21,8 @@ double kept(std::map<Key, double>& known, const Key& key, const Count& count) {
   return value;
 }
 
-/// Rows of the dense space that a router of the plan decides about: of one item, and which of them are real; empty: all
-/// are.
+/// Rows of the dense space that a router of the plan decides on: their number for one item, and which are real; empty:
+/// all are.
 struct RowsOfItems {
   int64_t per_item = 0;
   std::vector<int32_t> real;
@@ -69,7 +69,8 @@ double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, co
   for (size_t r = 0; r < routed.size(); ++r) {
     const Value& decision = graph.value(routed[r]);
     const std::optional<int32_t> part = gated_branch(graph.node(decision.producer));
-    // Not of the cells that came: of those that an outer gate kept from it the part was not computed either.
+    // Divides by all cells, not by those that came: if an outer gate kept a cell away, the part was not computed for it
+    // either.
     const int64_t cells = graph.space(graph.dense_ancestor(decision.type.space)).count.evaluate(loads.bindings);
     if (part && cells > 0) parts += static_cast<double>(loads.routers[r].load[*part]) / cells;
   }

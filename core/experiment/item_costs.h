@@ -1,5 +1,5 @@
-// What each item of a run cost: the operations of everything that its cells went through, by the decisions of the run,
-// beside those of every cell through every branch (which is the plan of --dense).
+// Counts the operations of each item of a run: those of the branches that its cells took, and those of every cell
+// through every branch (the plan of --dense).
 #pragma once
 #include <map>
 #include <optional>
@@ -13,10 +13,10 @@
 
 namespace stormcell {
 
-/// Where the cells of one item went: of each router of a graph what its branches got.
+/// Loads of every router of a graph from the cells of one item.
 struct ItemLoads {
   struct Router {
-    int64_t cells = 0;          ///< that came
+    int64_t cells = 0;          ///< cells that came to it
     std::vector<int64_t> load;  ///< by branch
     auto operator<=>(const Router&) const = default;
   };
@@ -29,12 +29,12 @@ struct ItemLoads {
 std::vector<ValueId> routed_values(const Graph& graph);
 /// Operations that the item took.
 double operations_of(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
-/// Were all its cells to go through every branch.
+/// Operations that the item would take if all its cells went through every branch.
 double operations_of_all(const Graph& graph, const std::vector<ValueId>& routed, const Bindings& bindings);
-/// Parts that gates may leave out (gated_branch), as many as were computed for the item: each by the share of its cells
-/// that it got.
+/// Number of parts behind gates (gated_branch) that were computed for the item; a part counts by the share of the
+/// item's cells that it got.
 double parts_computed(const Graph& graph, const std::vector<ValueId>& routed, const ItemLoads& loads);
-/// Real cells that the batch's item number `item` has of each space.
+/// Real cells of item number `item` of the batch, by space.
 Bindings bindings_of_item(const Graph& graph, const Batch& batch, size_t item);
 
 /// Counts the batches of a run.
@@ -42,8 +42,8 @@ class ItemCosts {
  public:
   explicit ItemCosts(const Workload& work);
 
-  /// What plan.result holds of `batch`, recorded; each batch once. Of decoding, of a graph without routers and of a
-  /// plan that decides only some of them there is nothing to count.
+  /// Counts the recorded plan.result of `batch`; call once for each batch. It counts nothing for decoding, for graphs
+  /// without routers and for plans that decide only some of the routers.
   void add(const ReadyPlan& plan, const Batch& batch);
   std::optional<ItemCostFigures> figures() const;
 
@@ -52,7 +52,7 @@ class ItemCosts {
   struct Counted {
     std::shared_ptr<const Graph> graph;
     std::vector<ValueId> routed;
-    int64_t parts = 0;                                  ///< that gates may leave out
+    int64_t parts = 0;                                  ///< parts that gates may leave out
     std::map<std::string, size_t, std::less<>> number;  ///< of routers by name
     std::map<ItemLoads, double> operations;
     std::map<Bindings, double> of_all, of_largest;

@@ -11,8 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Of each branch of one router, with these shares of the others. All its branches are of one size wherever its nodes
-/// stand for all of them at once.
+/// Operations of each branch of a router, with these shares of the others. Nodes that stand for all branches at once do
+/// not count: the branches then have one size.
 std::vector<double> operations_by_branch(const Graph& graph, ValueId decision, const CostCase& of) {
   std::vector<double> sums(graph.value(decision).branches, 0.0);
   for (const NodeCost& cost : cost_of(graph, of).nodes)
@@ -63,7 +63,7 @@ std::optional<LargestBranches> LargestBranches::of(const Graph& graph, const std
     if (gated_branch(route) || protocol_of(route.attributes).kind == ProtocolKind::threshold) return std::nullopt;
     of.shares.set(decision, std::vector<double>(graph.value(decision).branches, 1.0));
   }
-  // The innermost first: a branch with a router within is as large as what is chosen there.
+  // The innermost routers come first: a branch that contains a router is as large as the branches chosen there.
   for (auto at = routed.rbegin(); at != routed.rend(); ++at) {
     const ValueId decision = *at;
     const std::vector<double> operations = operations_by_branch(graph, decision, of);

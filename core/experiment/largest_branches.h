@@ -1,4 +1,4 @@
-// What a network would take that does not route, to stand beside what its items cost.
+// Operations of the same network without routing, for comparison with the costs of items.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -10,14 +10,14 @@
 
 namespace stormcell {
 
-/// Of a residual or exit threshold: the branch whose part it may leave out; nothing of other routers.
+/// The branch that a residual or exit threshold may leave out; empty for other routers.
 std::optional<int32_t> gated_branch(const Node& route);
 
 /// Operations of the same network without routing: at each router every cell takes the branch with the most operations
 /// (the fan_out largest), and nothing that only decisions need is counted.
 class LargestBranches {
  public:
-  /// Nothing where a router may leave a part out: without routing the network computes all of them.
+  /// Empty if a router may leave a part out: without routing the network computes all parts.
   static std::optional<LargestBranches> of(const Graph& graph, const std::vector<ValueId>& routed);
   double operations(const Bindings& bindings) const;
 

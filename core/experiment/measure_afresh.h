@@ -1,4 +1,4 @@
-// One measuring in a fresh process, or in this one where none can be started (fresh_measuring.h).
+// One measuring in a fresh process, or in this one if none can be started (fresh_measuring.h).
 #pragma once
 #include <string>
 

@@ -26,7 +26,7 @@ struct MeasuringTime {
   /// seconds that a time limit leaves for fresh processes
   double most_seconds = std::numeric_limits<double>::infinity();
   std::function<void()> between = {};  ///< called before each of them; empty: nothing
-  std::vector<int64_t> batches = {};   ///< that this process measured, in the order of what is stated
+  std::vector<int64_t> batches = {};   ///< batches that this process measured, in the order of the stated gains
 };
 /// The part of `seconds` that this process measures itself. The rest is for the fresh processes.
 double own_seconds(const ExperimentState& state, double seconds);
@@ -50,10 +50,11 @@ class MeasurementRuns {
   /// The latency over all processes, each with equal weight; with the interval of its mean if enough of them measured.
   Latency baseline_latency() const;
   Latency plan_latency() const;
-  /// How much the processes differ in the stated figure: the speed-up, else the plan's latency. Nothing: not known.
+  /// Variation of the stated figure between the processes: of the speed-up, else of the plan's latency. Empty: not
+  /// known.
   std::optional<Pooled> spread() const;
-  /// Writes into the figures what each process measured, how much they differ and how long it took, or why only one
-  /// process measured.
+  /// Writes into the figures the results of each process, their variation and the time it took, or why only one process
+  /// measured.
   void write_to(RunSummaryFigures& figures) const;
 
  private:
@@ -63,8 +64,8 @@ class MeasurementRuns {
   std::string why_once_;
 };
 
-/// Widens the intervals of figures that only this process measured by how much the processes differ: gains of passes
-/// that were kept, of a dense plan, of a target's thresholds.
+/// Widens the intervals of figures that only this process measured by the variation between processes: gains of kept
+/// passes, of a dense plan, of a target's thresholds.
 void widen_others(const Pooled& spread, RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -103,7 +103,7 @@ class Optimization {
     });
   }
 
-  /// Fresh processes measure what is stated: the plan that was kept beside the baseline.
+  /// Fresh processes measure the stated figure: the kept plan beside the baseline.
   void measure_again() {
     bool repeats = false;
     measure_steadily([&] {
@@ -224,7 +224,8 @@ class Optimization {
       candidates_ = {};  // before the next ones are made
       make_plans(OnTheirOwn::no);
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
-      // Half as long: the plans alone are measured already. Where nothing is left, the baseline has been measured.
+      // Takes half the time, because the single plans are measured already. If no plan is left, the baseline has been
+      // measured.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
     measure_what_is_stated();
@@ -312,7 +313,7 @@ class Optimization {
     std::erase_if(chosen_, [&](const ChosenPass& c) { return c.pass->id == pass.pass; });
   }
 
-  /// What a pass did upon other passes than before.
+  /// Replaces a pass's report after it was applied on top of other passes than before.
   void take_outcome(const PassOutcome& outcome) {
     PassReport fresh = reported(outcome);
     fresh.speedup_alone = gains_.report(fresh.name).speedup_alone;
@@ -359,7 +360,7 @@ class Optimization {
     return candidates_.final_plan == kNoPlan ? *baseline_ : *candidates_.plans[candidates_.final_plan];
   }
 
-  /// Nothing is exported that was not measured and verified: a plan that fails leaves no configuration.
+  /// Only a measured and verified plan is exported: one that fails leaves no configuration.
   void verify() {
     VerifyOptions how = verify_options(s_);
     how.all_seconds = std::min(how.all_seconds, time_.plan.allowed(Stage::verify));
@@ -399,7 +400,7 @@ class Optimization {
     if (runs_.speedup()) before = runs_.baseline_latency(), after = runs_.plan_latency();
     const TimedReads read = both ? times.baseline_reads(last) : times.baseline_reads();
     std::vector<MeasuredPlan> plans{{*baseline_, before, read, r.baseline, r.baseline_operators}};
-    // Without a pass that applied there is no other plan, and nothing to compare.
+    // Without an applied pass there is no other plan to compare.
     if (both) plans.push_back({optimized(), after, times.plan_reads(last), r.optimized, r.optimized_operators});
     Measured how = measured(times);
     how.others = steady_.others();
@@ -418,7 +419,7 @@ class Optimization {
     optimized().guards.clear();
     ExecuteOptions execute;
     execute.record = execute.events = session.open();
-    // The baseline was judged where it was profiled.
+    // The baseline's answers were judged in the profiling.
     const bool judges = quality_.open() && candidates_.final_plan != kNoPlan;
     execute.outputs = judges;
     const auto add = [&](const Batch& batch) {

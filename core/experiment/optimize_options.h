@@ -26,8 +26,8 @@ struct OptimizeOption {
   void (*read)(const std::vector<std::string>& words, OptimizeOptions& optimize, ExperimentOptions& experiment);
 };
 
-/// --measure-seconds, which run and profile have too: sets `seconds`, and with them how long the machine is probed for
-/// what it can do at most. Throws Error(bad_input).
+/// --measure-seconds of optimize, run and profile: sets `seconds`, and the time for probing the machine's limits.
+/// Throws Error(bad_input).
 void read_measure_seconds(const std::string& word, double& seconds, ExperimentOptions& experiment);
 inline constexpr std::string_view kMeasureOption = "--measure-seconds",
                                   kMeasureHelp =

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// What can be set of a pass: a switch ("on", "off"), a share of one, or a whole number.
+/// An option of a pass: a switch ("on", "off"), a share of one, or a whole number.
 struct PassOptionLine {
   enum class Kind : uint8_t { flag, share, count };
   std::string key, summary;
@@ -20,7 +20,7 @@ struct PassLine {
   bool lossy = false;  ///< changes results: runs only when enabled by name
   std::vector<PassOptionLine> options;
 };
-/// In the order in which they are applied.
+/// Passes in the order in which they are applied.
 std::vector<PassLine> list_passes();
 /// Throws Error(bad_input) that names `option`: an unknown id, with the list; one that this version does not have.
 void check_pass_ids(const std::string& option, const std::vector<std::string>& ids);

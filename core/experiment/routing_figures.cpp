@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// Loads of real cells by label, without the labels of which a router saw none.
+/// Loads of real cells by label, without labels that no router saw.
 std::map<std::string_view, std::span<const int64_t>> loads_by_label(const ProfileAccumulator& counted, int32_t router) {
   const KeyedLoads& keyed = counted.label_loads(router);
   const size_t branches = counted.loads(router).branches();
@@ -27,7 +27,7 @@ RouterLoad load_of(const CountedLoads& of, int64_t batches) {
   return {of.loads.load, of.loads.cells, batches, of.loads.real(), of.cells_real};
 }
 
-/// What is left of a load without a part of it, over so many batches.
+/// Subtracts a part from a load; `batches`: the number of batches left.
 RouterLoad without(RouterLoad all, const RouterLoad& part, int64_t batches) {
   all.batches = batches;
   all.cells -= part.cells, all.cells_real -= part.cells_real;

@@ -1,4 +1,4 @@
-// What was counted of a run, as summaries show it and as passes ask for it.
+// Figures of the routers of a run, for summaries and for passes.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,14 +9,14 @@
 
 namespace stormcell {
 
-/// Of each router of the layout, in its order, over all batches.
+/// Figures of each router over all batches, in the order of the layout.
 std::vector<RouterFigures> router_figures(const ProfileAccumulator& counted);
-/// Over the batches that are profiled.
+/// Loads over the profiled batches.
 LoadProfile load_profile(const ProfileAccumulator& counted);
-/// Over the others, of an optimisation those that are held out, without telling prompts from turns.
+/// Loads over the other batches (held out in an optimisation), prompts and turns of decoding together.
 LoadProfile held_out_loads(const ProfileAccumulator& counted);
-/// Labels of which a real cell went to a branch, each once: those of the first router in alphabetical order, then what
-/// others add.
+/// Labels with a real cell in a branch, each once: those of the first router in alphabetical order, then the new ones
+/// of each next router.
 std::vector<std::string> routed_labels(const ProfileAccumulator& counted);
 
 }  // namespace stormcell

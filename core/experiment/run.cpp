@@ -34,7 +34,7 @@
 namespace stormcell {
 namespace {
 
-/// What one phase alone can do, before anything runs.
+/// Checks, before anything runs, that the options fit the phase.
 void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
   if (!options.outputs.empty() && phase != WorkPhase::forward)
     bad_input("--outputs",
@@ -51,19 +51,19 @@ void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
                    options.decode_config_name);
 }
 
-/// Of one phase.
+/// The options for one phase.
 RunOptions options_of(RunOptions options, const Workload& work) {
   if (work.phase() == WorkPhase::decode && !options.decode_config.empty())
     options.config = options.decode_config, options.config_name = options.decode_config_name;
   return options;
 }
 
-/// A graph as passes left it, and what they need to do the same again.
+/// A graph after its passes, and the configuration that repeats them.
 struct Replayed {
   std::shared_ptr<const Graph> graph;
   PassConfiguration configuration;
   PlanPromises promises = {};
-  std::optional<GraphOfSize> with_exits = {};  ///< whose operations the exits of the model are told by
+  std::optional<GraphOfSize> with_exits = {};  ///< graphs with exits, which give the operations at the model's exits
 };
 
 /// Applies the passes of a configuration and says which of them could not be taken over.
@@ -78,7 +78,7 @@ Replayed apply_config(Workload& work, const RunOptions& options, PlanConfig& con
   check_phase_of(wanted, work.phase(), options.config_name);
   warn(differences(wanted, config));
   warn(work.annotate({wanted.annotations, options.config_name}));
-  // Those of the command line are said last here as they are where it is replayed.
+  // Annotations of the command line come last, here and where the configuration is replayed.
   config.annotations.insert(config.annotations.begin(), wanted.annotations.begin(), wanted.annotations.end());
   tell_of_annotations(work, r);
   PipelineResult replayed = replay_config(work.pass_input({}), wanted, options.config_name);
@@ -128,7 +128,7 @@ class Run {
     if (const auto spread = runs_.spread()) widen_others(*spread, *result_);
     withhold_speedups(*result_);
     verify();
-    // Exits are replayed on the scores of the model as it came.
+    // Exits are replayed on the scores of the unchanged model.
     if (std::optional<ExitRecord> record =
             work_.intervention().empty() ? record_exits(work_, all_batches(*s_.data), progress_) : std::nullopt) {
       record->count_in(result_->verified->passed ? with_exits_ : std::nullopt, s_.model->answer);
@@ -154,7 +154,7 @@ class Run {
     PlanConfig config = start_config(work_);
     if (!is_baseline()) replayed = apply_config(work_, options_, config, *result_);
     result_->config = to_json(config);
-    // Of what runs alone: a configuration may fit where the baseline does not.
+    // Checks only the plan that runs: a configuration may fit where the baseline does not.
     work_.check_fits(replayed.graph, replayed.configuration, result_->warnings);
     plan_ =
         work_.make_plan(is_baseline() ? "baseline" : "optimized", replayed.graph, replayed.configuration, progress_);
@@ -196,7 +196,7 @@ class Run {
     result_->changed->run = options_.beside_run;
   }
 
-  /// Then the plain plan, batch after batch, until the time is up; of `profile` beside the plan that records.
+  /// Measures the plain plan, batch after batch, until the time is up; with `profile` beside the plan that records.
   void measure(const RunAbout& about) {
     if (options_.decisions) {
       RecordingCost cost = measure_recording(s_, *plan_, about, all_ms_, options_.measure_seconds, progress_);
@@ -213,7 +213,7 @@ class Run {
     MeasuredPlans plans(s_, {plan_.get()}, progress_);
     MirroredJob job = plans.job(all_batches(*s_.data), own_seconds(s_, options_.measure_seconds));
     if (options_.measure_seconds > 0) job.between = [this] { machine_.probe_between(); };
-    // Under a budget what an execution has to read depends on the batch before it.
+    // Under a budget, the batch before decides what an execution has to read.
     if (s_.store->budget() > 0) job.stretch = 1, job.lead = s_.budget.settling_batches();
     const double begin = seconds_now();
     const MirroredTimes times = measure_mirrored(job, progress_);

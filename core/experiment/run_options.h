@@ -13,32 +13,32 @@
 
 namespace stormcell {
 
-/// Of --phase both: told of the first half when that is done.
+/// Called with --phase both after the first half.
 using HalfDone = std::function<void(const RunSummaryFigures& first)>;
 
 /// The answers of a run, item by item (answer_changes.h, behind the wall).
 struct RunAnswers;
-/// Told of the answers of a forward pass when it has ended.
+/// Called with the answers when a forward pass has ended.
 using AnswersKept = std::function<void(const std::shared_ptr<const RunAnswers>& answers)>;
 
 struct RunOptions {
   std::string session;                   ///< file to append to; empty: none
   bool decisions = false;                ///< record every decision
   std::string config;                    ///< JSON text of a stormcell.config/1 to replay; empty: the baseline
-  std::string config_name = "--config";  ///< what errors call it: its file
-  /// of --phase both: the same for decoding; empty: config is for one phase
+  std::string config_name = "--config";  ///< its name in errors: the file
+  /// config and its name for decoding, with --phase both; empty: `config` is for one phase
   std::string decode_config, decode_config_name;
   std::string outputs;  ///< safetensors file for hidden states, logits and decisions
-  /// As many batches as fit, drawn at random; under a budget of weights in the data's order. 7 rounds at least
-  /// (mirrored.h).
+  /// Measures as many batches as fit, drawn at random, or under a budget of weights in the data's order. At least 7
+  /// rounds (mirrored.h).
   double measure_seconds = 3;
   std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
-  /// Of the forward pass, in the place of what `config` says; empty: what it says.
+  /// Intervention of the forward pass, which overrides `config`'s; empty: `config` decides.
   Intervention intervention = {};
   RouterThresholds exits = {};
   AnswersKept answered = {};  ///< empty: answers are not kept
-  /// Answers of an earlier run over the same data, which those of the forward pass are compared with; null: none.
+  /// Answers of an earlier run over the same data, to compare the forward pass with; null: none.
   std::shared_ptr<const RunAnswers> beside = {};
   int64_t beside_run = 0;  ///< its number in the session
 };
@@ -60,7 +60,7 @@ struct OptimizeOptions {
 struct WhatIfOptions {
   Intervention intervention;
   std::string session;            ///< file to append both runs to; empty: none
-  double measure_seconds = 0;     ///< as RunOptions has it, of each run; 0: no longer than it must
+  double measure_seconds = 0;     ///< for each run, as in RunOptions; 0: as short as possible
   std::string measuring_program;  ///< as OptimizeOptions has it
 };
 

@@ -1,4 +1,4 @@
-// How the summary and the configuration of every verb begin.
+// The first parts of every verb's summary and configuration.
 #pragma once
 #include "core/base/run_kind.h"
 #include "core/bench/workload.h"
@@ -8,10 +8,10 @@
 
 namespace stormcell {
 
-/// Model, data, phase, settings and warnings of what is open.
+/// Starts a summary with model, data, phase, settings and warnings of the experiment.
 std::shared_ptr<RunSummaryFigures> start_summary(const Workload& work, RunKind verb);
-/// `of` each of the workloads(), one for each phase that was asked for: the first one's figures, with those of decoding
-/// in them where that came second.
+/// Runs `of` on each workload, one for each phase asked for. Returns the first one's figures; those of decoding are
+/// part of them if it came second.
 template <class F>
 std::shared_ptr<const RunSummaryFigures> of_each_phase(const std::vector<std::unique_ptr<Workload>>& all,
                                                        const HalfDone& half_done, F&& of) {
@@ -22,20 +22,20 @@ std::shared_ptr<const RunSummaryFigures> of_each_phase(const std::vector<std::un
   }
   return first;
 }
-/// Of what the workload's plans answer; of decoding it has nothing to do.
+/// Meter for the answers of the workload's plans; it is idle in decoding.
 QualityMeter quality_meter(const Workload& work);
-/// Where every batch ran once: how often the guards of the plan missed, with a warning where they miss more often than
-/// they hold.
+/// Adds the misses of the plan's guards; call after every batch ran once. Warns if the guards miss more often than they
+/// hold.
 void tell_of_guards(const ReadyPlan& plan, RunSummaryFigures& figures);
-/// When everything has run, so that what a miss had to load counts as loaded: the memory it took. And as
-/// warn_of_lost_events() says.
+/// Adds the memory that the run took; call at the end, so that weights loaded by a miss count. Calls
+/// warn_of_lost_events().
 void set_figures_at_end(const ReadyPlan& plan, RunSummaryFigures& figures);
-/// Where executions of the plan left more events than there is room for: one warning, because what is told of its steps
-/// lacks them.
+/// Adds one warning if executions of the plan left more events than there is room for, because times of its steps lack
+/// them.
 void warn_of_lost_events(const ReadyPlan& plan, std::vector<std::string>& warnings);
-/// What the workload's annotations are said of; of two that name the same the later one counts it.
+/// Lists the nodes that each annotation applies to; if two annotations name one node, the later one has it.
 void tell_of_annotations(const Workload& work, RunSummaryFigures& figures);
-/// All that a configuration says of a run beside its passes: model, device, phase, number format, buckets, budget and
+/// All that a configuration has beside the passes: model, device, phase, number format, buckets, budget and
 /// annotations.
 PlanConfig start_config(const Workload& work);
 

@@ -1,5 +1,5 @@
-// One run of one workload: over the data once, recorded; measured; verified; into the session. run, profile and what-if
-// are made of it.
+// One run of one workload: it goes over the data once and records, measures, verifies, and writes the session. run,
+// profile and what-if consist of it.
 #pragma once
 #include <memory>
 
@@ -8,8 +8,7 @@
 
 namespace stormcell {
 
-/// A run whose routing is changed leaves out what early exits would give with other thresholds: scores are not those of
-/// the model as it came.
+/// A run with changed routing omits early exits with other thresholds: its scores are not those of the unchanged model.
 std::shared_ptr<RunSummaryFigures> run_workload(Workload& work, const RunOptions& options, const Progress& progress);
 
 }  // namespace stormcell

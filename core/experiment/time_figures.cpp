@@ -21,7 +21,7 @@ int64_t batches_in(double seconds, double batch, int64_t all) {
   return count >= static_cast<double>(all) ? all : static_cast<int64_t>(count);
 }
 
-/// The expected time without what is spent already.
+/// The expected time that is still to come.
 ExpectedWork work_of(const ExperimentState& s, const OptimizeOptions& options, const FirstBatches& first, size_t passes,
                      bool exits) {
   ExpectedWork w;

@@ -1,4 +1,4 @@
-// The time of an optimisation in results: what was expected, and what a limit left out.
+// The time of an optimisation in results: the expected time, and the work that a limit left out.
 #pragma once
 #include "core/bench/profile_split.h"
 #include "core/bench/state.h"
@@ -28,11 +28,12 @@ struct TimeShare {
 /// --target-quality or --target-latency.
 bool has_target(const ExperimentOptions& options);
 
-/// One share for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as
+/// The share of time for each phase, after timing its first batches. `passes`: the number of passes chosen. Throws as
 /// time_first_batches() does.
 std::vector<TimeShare> time_shares(ExperimentState& state, const OptimizeOptions& options, size_t passes,
                                    const Progress& progress);
-/// Tells the listener of `progress` the expected time, or that the limit is shorter than what is never left out.
+/// Tells the listener of `progress` the expected time, or that the limit is shorter than the work that is never left
+/// out.
 void tell_expected(const TimeShare& time, const Progress& progress);
 
 /// Sets the limit, the expected time and, if not all of `batches` run, how many do.

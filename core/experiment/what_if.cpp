@@ -1,4 +1,5 @@
-// what-if: the model as it came, then with its routing changed, over the same data; both recorded and verified.
+// what-if: runs the unchanged model, then the model with its routing changed, over the same data; both recorded and
+// verified.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -35,7 +36,7 @@ std::vector<std::string> sentences_of(const Workload& work) {
   return sentences;
 }
 
-/// Routers of which the intervention says something, in running order; k speaks of all.
+/// Routers that the intervention mentions, in running order; k concerns all.
 std::vector<LoadChange> loads_of(const Workload& work, const RunSummaryFigures& before,
                                  const RunSummaryFigures& after) {
   const BranchesOff off = branches_off(work.intervention());

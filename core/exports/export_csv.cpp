@@ -39,7 +39,7 @@ std::string cell_text(float value) {
 }
 std::string cell_text(int32_t value) { return std::to_string(value); }
 
-/// `tail` ends the row as it stands.
+/// Puts a row; `tail` ends it unchanged.
 template <class... T>
 void put_row_with(const std::string& tail, TextOutput& out, const T&... cells) {
   std::string line;
@@ -55,7 +55,7 @@ struct Source {
   const SessionReader& session;
   RunSummary run;
   RunLayout layout;
-  bool grids = false;  ///< cells of some space lie in grids
+  bool grids = false;  ///< cells of some space are in grids
 };
 
 // Windows of the coarsest level: every batch of a short run, at most 256 windows of a long one.
@@ -108,7 +108,7 @@ void write_transitions(const Source& from, TextOutput& out, const Progress& prog
 struct CellPlaced {
   CellId id;
   bool real = true;
-  std::string in_grid;  ///< ",row,column"; ",," of cells in sequences; empty where no cells of the run lie in grids
+  std::string in_grid;  ///< ",row,column"; ",," for cells in sequences; empty if no cells of the run are in grids
 };
 CellPlaced place_of(const Source& from, const StoredDecision& d, int64_t cell, const BatchSpace& space) {
   const int64_t row = d.ancestor.empty() ? cell : d.ancestor[cell];
@@ -197,7 +197,7 @@ void write_scores(const Source& from, TextOutput& out, const Progress& progress)
               "record them with profile --record-scores");
 }
 
-// One row a batch with the whole time, one for each of its steps where step events were recorded.
+// Writes one row a batch with the whole time, and one for each of its steps if step events were recorded.
 void write_timings(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("batch,step,name,op,branch,worker,begin_ms,duration_ms\n");
   constexpr int64_t kAtATime = 256;
@@ -223,15 +223,15 @@ struct Table {
   CsvTable about;
   void (*write)(const Source&, TextOutput&, const Progress&);
 };
-/// Of a layer, and how many real cells met it.
+/// Loads of a layer, and the number of real cells that met it.
 struct LayerTotals {
   const RouterInfo& router;
   std::string layer;  ///< of the model; empty: not known
   std::vector<int64_t> loads;
   int64_t cells = 0;
 };
-/// Of padded cells only those are known that a branch got: where there are such, a cell counts for as many choices as
-/// it may make.
+/// Estimates the real cells if there is padding: of padded cells only those in a branch are known, so cells follow from
+/// choices at the full fan-out.
 int64_t real_cells(const RouterLoads& total, int32_t fan_out) {
   const auto sum = [](const std::vector<int64_t>& counts) {
     return std::accumulate(counts.begin(), counts.end(), int64_t{0});
@@ -257,7 +257,7 @@ std::vector<LayerTotals> totals_of(const Source& from, const Progress& progress)
   return out;
 }
 
-// What simulators of serving take of a layer in place of a trace.
+// Writes the figures that simulators of serving take in place of a trace.
 void write_skew(const Source& from, TextOutput& out, const Progress& progress) {
   out.write("router,layer,branches,choices_of_cell,cells,largest_over_mean,power_law_alpha,power_law_error\n");
   for (const LayerTotals& t : totals_of(from, progress)) {

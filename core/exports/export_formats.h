@@ -1,4 +1,4 @@
-// What a session is exported as. One file a format, one row in the list.
+// Formats of exports: one file a format, one row in the list.
 #pragma once
 #include <span>
 #include <string>

@@ -67,7 +67,7 @@ class TraceWriter {
     return at == spaces.end() ? nullptr : &*at;
   }
 
-  // How many cells, which parts the layers have, whether there is padding: a file says so before its data.
+  // Counts cells, and finds the parts of the layers and whether there is padding: a file states these before its data.
   void look_over(const Progress& progress) {
     batches_ = session_.batches(run_.id);
     for (const BatchSummary& b : batches_) steps_ = steps_ || b.server_step >= 0, ranks_ = ranks_ || b.rank >= 0;
@@ -92,8 +92,8 @@ class TraceWriter {
       const RouterLoads total = session_.total_loads(run_.id, router);
       parts_[r].dropped = std::any_of(total.dropped.begin(), total.dropped.end(), [](int64_t n) { return n > 0; });
       parts_[r].weights = std::any_of(total.weight.begin(), total.weight.end(), [](double w) { return w != 0; });
-      // Decisions of a run have the same parts, but for bytes read, which are stored where they do not follow from the
-      // residency, and for margins, which one of several merged recordings may lack.
+      // Decisions of a run have the same parts, with two exceptions. Bytes read are stored if they do not follow from
+      // the residency. Margins may be missing in one of several merged recordings.
       bool margins = true;
       for (int64_t b = 0; b < run_.batches; ++b) {
         progress.report("reading", b, run_.batches);

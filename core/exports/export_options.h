@@ -1,4 +1,4 @@
-// What a user asks of an export.
+// Options of an export.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// Where an exported file comes from: every one says version, device, date and session.
+// Origin of an exported file: every one states version, device, date and session.
 #pragma once
 #include <string>
 
@@ -18,7 +18,7 @@ struct ExportOrigin {
   std::string line() const;
 };
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);
-/// The same from what a view knows, without the fingerprint.
+/// The same from a view's data, without the fingerprint.
 ExportOrigin origin_of(const SessionOverview& session, const RunLine& run);
 
 }  // namespace stormcell

@@ -21,7 +21,7 @@ bool has_events(const SessionReader& session, const RunSummary& run) {
   return run.batches > 0 && !session.events(run.id, 0).empty();
 }
 
-/// One line an event. Times begin at the first event of the run; the batches stand in a row of their own above the
+/// Writes one line an event. Times begin at the first event of the run; the batches have a row of their own above the
 /// workers.
 class TraceLines {
  public:

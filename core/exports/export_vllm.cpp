@@ -47,8 +47,8 @@ void write_vllm_ascend(const ExportOptions& options, const Progress&) {
     for (int32_t r = 0; r < p.ranks; ++r) {
       const std::span<const int32_t> here = std::span(layer).subspan(static_cast<size_t>(r) * held, held);
       LayerSlots experts(here.begin(), here.end());
-      // With mix_placement a shared expert is one more of the map, behind the routed, and the server begins with it on
-      // every device.
+      // With mix_placement, a shared expert is a further entry of the map behind the routed ones, and the server starts
+      // with it on every device.
       for (int64_t s = 0; s < options.shared_experts; ++s) experts.push_back(p.branches + static_cast<int32_t>(s));
       devices.push_back({{"device_id", r}, {"device_expert", experts}});
     }

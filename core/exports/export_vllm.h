@@ -1,13 +1,13 @@
 // Placements for vLLM, in the forms of its open proposals and of vllm-ascend. All count the layers with experts from 0,
-// and none takes a key that would say where the file comes from.
+// and none has a key for the file's origin.
 #pragma once
 #include "core/base/progress.h"
 #include "core/exports/export_options.h"
 
 namespace stormcell {
 
-/// One line: {"record_type": "eplb_initial_mapping", ..., "initial_global_assignments": {"0": [slots], ...}} (pull
-/// request 41141).
+/// Writes one line: {"record_type": "eplb_initial_mapping", ..., "initial_global_assignments": {"0": [slots], ...}}
+/// (pull request 41141).
 void write_vllm_mapping(const ExportOptions& options, const Progress& progress);
 /// [layers][slots] (pull request 49572).
 void write_vllm_list(const ExportOptions& options, const Progress& progress);

@@ -12,13 +12,13 @@ namespace stormcell {
 struct ExportedPlacement {
   NamedPlacement named;
   std::string where;   ///< "S.storm#4", for messages
-  std::string origin;  ///< one line that says where the file comes from, for formats that have comments
+  std::string origin;  ///< one line with the file's origin, for formats that have comments
 };
-/// That the options name, else the newest. Error(bad_input): there is none.
+/// The placement that the options name, else the newest. Error(bad_input): there is none.
 ExportedPlacement find_exported_placement(const ExportOptions& options);
 
-/// [layers of the model] which of the placement's layers stands there, -1: one without experts. Error(bad_input):
-/// nobody knows them, or two routers share one.
+/// [layers of the model] the placement's layer for each, -1: one without experts. Error(bad_input): they are not known,
+/// or two routers share one.
 std::vector<int32_t> layers_of_model(const ExportedPlacement& placement);
 
 /// Its layers in the order of the model, for servers that count only those with experts. Error(bad_input): two routers

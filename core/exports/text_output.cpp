@@ -25,7 +25,7 @@ bool is_database(const std::string& path) {
   return is;
 }
 
-// A link stays a link: what it points to is replaced.
+// A link stays a link: its target is replaced.
 std::string followed(const std::string& path) {
   char* real = ::realpath(path.c_str(), nullptr);
   std::string target = real ? real : path;

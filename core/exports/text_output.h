@@ -1,4 +1,4 @@
-// Where texts go: a file that appears only when it is complete, or standard output.
+// Destination of texts: a file that appears only when it is complete, or standard output.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,15 +7,15 @@
 
 namespace stormcell {
 
-/// Whoever reads our standard output has gone (`| head`): no failure of ours.
+/// The reader of our standard output has gone (`| head`): that is no failure of ours.
 class ReaderGone : public Error {
  public:
   ReaderGone() : Error(ErrorKind::failed, "standard output", "its reader has gone") {}
 };
 
-/// Made before the work, so that a wrong path is told at once: bad_input for a folder that is not there, no permission,
-/// a session in the way; failed when the disk gives out. A file that is there is replaced when finish() is called, and
-/// stands untouched without it.
+/// Create it before the work, so that a wrong path is reported at once. bad_input: a missing folder, no permission, a
+/// session in the way; failed: the disk gives out. An existing file is replaced by finish(), and stays unchanged
+/// without it.
 class TextOutput {
  public:
   /// "-" is standard output, "" takes everything and keeps nothing. Pipes and devices are written as they are.

@@ -1,5 +1,4 @@
-// Tokens that stand outside the model's vocabulary of pieces and are found in the text as they are written: </s>,
-// <extra_id_0>.
+// Tokens outside the model's vocabulary of pieces that are found in the text as written: </s>, <extra_id_0>.
 #pragma once
 #include <array>
 #include <cstdint>

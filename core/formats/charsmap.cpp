@@ -9,8 +9,8 @@
 
 namespace stormcell {
 namespace {
-// A unit of the double array. A node's children stand at (its base) ^ byte and carry the byte as label; where a rule
-// ends in a node, the unit at its base holds the value, marked by bit 31.
+// A unit of the double array. A node's children are at (its base) ^ byte and carry the byte as label; if a rule ends in
+// a node, the unit at its base holds the value, marked by bit 31.
 constexpr uint32_t kValueBit = uint32_t{1} << 31, kNone = std::numeric_limits<uint32_t>::max();
 uint32_t base_of(uint32_t index, uint32_t unit) { return index ^ ((unit >> 10) << ((unit & (uint32_t{1} << 9)) >> 6)); }
 uint32_t label_of(uint32_t unit) { return unit & (kValueBit | 0xFF); }

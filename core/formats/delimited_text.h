@@ -31,7 +31,7 @@ class DelimitedText {
  public:
   enum class Line : uint8_t { end, comment, row };
 
-  /// Reads a text, which must outlive it. `advice` says what to do about a wrong row.
+  /// Reads a text, which must outlive it. `advice`: remedy for a wrong row.
   DelimitedText(std::string_view text, const std::string& where, TableComments comments, std::string advice)
       : lines_(text, where), comments_(comments), advice_(std::move(advice)) {}
 

@@ -9,7 +9,7 @@ namespace stormcell {
 
 struct DescribedTensor {
   std::string name;
-  std::string format;          ///< as its file names it, without case: "BF16", "Q4_K"
+  std::string format;          ///< its name in the file, without case: "BF16", "Q4_K"
   std::vector<int64_t> shape;  ///< the last extent is that of neighbours; empty: a scalar
   int64_t bytes = 0;           ///< in its file; 0: the header does not say
 };

@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Numbers of a TIFF, in either byte order; what lies beyond the end is 0.
+/// Numbers of a TIFF, in either byte order; bytes beyond the end are 0.
 class Tiff {
  public:
   explicit Tiff(std::span<const std::byte> bytes) : bytes_(bytes), big_endian_(byte(0) == 'M') {}
@@ -14,7 +14,7 @@ class Tiff {
     constexpr uint32_t kVersion = 42;
     return byte(0) == byte(1) && (byte(0) == 'M' || byte(0) == 'I') && number(2, 2) == kVersion;
   }
-  /// Of 2 or 4 bytes.
+  /// Reads a number of 2 or 4 bytes.
   uint32_t number(size_t at, size_t count) const {
     uint32_t value = 0;
     for (size_t i = 0; i < count; ++i) value = value << 8 | byte(at + (big_endian_ ? i : count - 1 - i));
@@ -33,7 +33,7 @@ struct Place {
   int64_t row = 0, column = 0;
 };
 
-/// Where the pixel of a place of the shown picture lies in the stored one of `height` x `width`.
+/// Place in the stored picture of `height` x `width` of a pixel of the shown one.
 Place stored_place(Place shown, int64_t height, int64_t width, Orientation orientation) {
   switch (orientation) {
     case Orientation::mirrored:

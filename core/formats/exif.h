@@ -1,4 +1,4 @@
-// How a camera was held, as Exif says it (CIPA DC-008, a TIFF directory): which side of the stored picture is up.
+// The side of the stored picture that is up, by Exif (CIPA DC-008, a TIFF directory).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,14 +20,14 @@ enum class Orientation : uint8_t {
   turn_left
 };
 
-/// Of the TIFF that follows "Exif\0\0". as_stored where there is none or it cannot be read: a picture is no worse for
-/// it.
+/// Reads the TIFF behind "Exif\0\0". Returns as_stored if there is none or it cannot be read: that is no damage to the
+/// picture.
 Orientation orientation_in(std::span<const std::byte> tiff);
 
 /// Height and width change places.
 bool swaps_sides(Orientation orientation);
-/// The pixels [height, width, channels] as they are to be seen: [width, height, channels] where the sides change
-/// places.
+/// The pixels [height, width, channels] turned as they are to be seen: [width, height, channels] if the sides are
+/// swapped.
 std::vector<float> turned(std::vector<float> pixels, int64_t height, int64_t width, int64_t channels,
                           Orientation orientation);
 

@@ -69,11 +69,11 @@ struct FileLook {
 struct FileKind {
   std::string_view id;    ///< "git-lfs-pointer"
   std::string_view name;  ///< "a Git LFS pointer": follows the word "is"
-  /// advice; FILE becomes the path. Empty: a form of any content, so the reader says what it takes
+  /// advice; FILE becomes the path. Empty: a form of any content, so the reader gives the advice
   std::string_view remedy;
   FileUses uses;                                          ///< readers that take it
   std::string_view begins;                                ///< its first bytes; empty: `is` alone decides
-  bool (*is)(const FileLook& look) = nullptr;             ///< null: its first bytes say it
+  bool (*is)(const FileLook& look) = nullptr;             ///< null: recognised by its first bytes
   std::string (*detail)(const FileLook& look) = nullptr;  ///< a detail after the name: " of mixtral"
 };
 

@@ -81,7 +81,7 @@ constexpr std::array kArchives = {
     FileKind{"zlib", "a zlib stream", "unpack it: zlib-flate -uncompress < FILE > NEW", kNoUse, "", is_zlib},
 };
 
-// Zip archives by what is in them.
+// Zip archives by their content.
 constexpr std::array kZips = {
     FileKind{"torch-checkpoint", "a part of a DeepSpeed checkpoint",
              "run zero_to_fp32.py, which is beside its folder, with --safe_serialization", kNoUse, "",

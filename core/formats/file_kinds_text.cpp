@@ -171,7 +171,7 @@ constexpr std::array kTextTables = {
     FileKind{"xml", "an XML file", "export what it holds as JSON or CSV", kNoUse, "<?xml"},
 };
 
-// Forms that any content may have: the reader says what it takes.
+// Forms that any content may have: their reader gives the advice.
 constexpr std::array kForms = {
     FileKind{"json-lines", "JSON lines", "", FileUse::data, "", [](Look l) { return l.json.shape == Shape::lines; },
              keys_detail},

@@ -22,7 +22,7 @@ void FileRange::read(size_t first, std::span<std::byte> to) const {
     throw std::out_of_range("bytes beyond the end of a range of a file");
   if (to.empty()) return;
   file_->read(begin_ + first, to);
-  // Behind the reading: what was written before it shows.
+  // Checked after reading, so that an earlier write shows.
   file_->expect_unchanged();
 }
 

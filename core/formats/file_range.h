@@ -22,13 +22,13 @@ class FileRange {
   size_t size() const { return bytes_; }
   const std::string& path() const;
   /// Copies bytes [first, first + to.size()) as they were when the file was opened. Throws Error(failed) that names the
-  /// file where it cannot be read or was written to since: what was checked at its opening holds no more.
-  /// std::out_of_range: beyond the end. Any thread may call.
+  /// file if it cannot be read or was written to since: the checks at its opening are then void. std::out_of_range:
+  /// beyond the end. Any thread may call.
   void read(size_t first, std::span<std::byte> to) const;
   FileRange part(size_t first, size_t bytes) const;
 
-  /// Reads all, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8 but for
-  /// the last.
+  /// Reads everything, piece by piece: visit(std::span<const std::byte>) with at most kPiece bytes, a multiple of 8
+  /// except for the last.
   template <class Visit>
   void visit_pieces(Visit visit) const {
     constexpr size_t kPiece = size_t{1} << 20;

@@ -58,7 +58,7 @@ size_t find_invalid_utf8(std::string_view text) {
                           : lead >= 0xF0 && lead <= 0xF4 ? 4
                                                          : 0;
     if (length == 0 || i + length > size) return i;
-    // The second byte excludes overlong forms, surrogates and what lies beyond U+10FFFF.
+    // The second byte excludes overlong forms, surrogates and characters beyond U+10FFFF.
     const unsigned char low = lead == 0xE0   ? 0xA0
                               : lead == 0xF0 ? 0x90
                                              : 0x80,

@@ -1,4 +1,4 @@
-// GGUF files in memory, version 2 and 3: what they say of themselves, and the bytes of their tensors of f32.
+// GGUF files in memory, version 2 and 3: their metadata, and the bytes of their f32 tensors.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,11 +21,11 @@ struct GgufTensor {
 class GgufFile {
  public:
   static constexpr uint32_t kF32 = 0;
-  /// Error(bad_input) that names `path`: damaged, of another version. `bytes` must outlive it.
+  /// Error(bad_input) that names `path`: damaged, or another version. `bytes` must outlive it.
   GgufFile(std::span<const std::byte> bytes, const std::string& path);
   static bool is_one(std::string_view content) { return is_gguf(content); }
 
-  /// Texts and whole numbers; of lists the first element where it is a text.
+  /// Texts and whole numbers; for lists, the first element if it is a text.
   const std::map<std::string, std::string, std::less<>>& texts() const { return texts_; }
   const std::map<std::string, int64_t, std::less<>>& numbers() const { return numbers_; }
   const std::map<std::string, GgufTensor, std::less<>>& tensors() const { return tensors_; }

@@ -1,5 +1,5 @@
-// Bytes of a file's header, taken in order and read a piece at a time: what a header claims costs no memory before its
-// bytes are there.
+// Bytes of a file's header, taken in order and read a piece at a time: sizes that a header claims take no memory before
+// its bytes are read.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace stormcell {
 
 class OpenFile;
 
-/// All errors are Error(bad_input) that names the file, but for a file that cannot be read any more: Error(failed).
+/// All errors are Error(bad_input) that names the file, except Error(failed) if the file cannot be read any more.
 class HeaderBytes {
  public:
   /// Bytes in memory, which must outlive the object; `where` names them in errors.

@@ -23,7 +23,7 @@ bool begins_as_jpeg(std::string_view head) { return head.starts_with("\xff\xd8\x
 #ifdef STORMCELL_WITH_JPEG
 namespace {
 
-/// What libjpeg repairs and goes on after, with made-up pixels: here it is an error.
+/// Damage that libjpeg repairs with invented pixels. It is an error here.
 bool is_damage(int message) {
   constexpr std::array kDamage{JWRN_ARITH_BAD_CODE, JWRN_BOGUS_PROGRESSION, JWRN_HIT_MARKER,     JWRN_HUFF_BAD_CODE,
                                JWRN_JPEG_EOF,       JWRN_MUST_RESYNC,       JWRN_NOT_SEQUENTIAL, JWRN_TOO_MUCH_DATA};
@@ -94,7 +94,7 @@ class JpegReading {
   bool started_ = false;
 };
 
-/// How the second application segment of a file of several pictures begins.
+/// The first bytes of the second application segment in a file of several pictures.
 constexpr std::string_view kMpf("MPF\0", 4);
 
 struct JpegForm {
@@ -112,14 +112,14 @@ Orientation orientation_of(const jpeg_decompress_struct& jpeg) {
   return Orientation::as_stored;
 }
 
-/// Frames of a video that stand one after the other would be read as the first of them. What says that it has more
-/// pictures than the one that is shown (MPF: a map of gains, a preview) is one picture all the same.
+/// Refuses frames of a video in one file: only the first would be read. A file that declares further pictures beside
+/// the shown one (MPF: a map of gains, a preview) counts as one picture.
 void check_one_picture(const jpeg_decompress_struct& jpeg, const std::string& where) {
   for (const jpeg_marker_struct* marker = jpeg.marker_list; marker; marker = marker->next) {
     const std::string_view text(reinterpret_cast<const char*>(marker->data), marker->data_length);
     if (marker->marker == JPEG_APP0 + 2 && text == kMpf) return;
   }
-  // Behind the header no two bytes of coded data are FF D9: the end of a picture.
+  // Behind the header, coded data never contain the bytes FF D9: they are the end of a picture.
   const std::string_view rest(reinterpret_cast<const char*>(jpeg.src->next_input_byte), jpeg.src->bytes_in_buffer);
   if (rest.find("\xff\xd9\xff\xd8\xff") != std::string_view::npos)
     bad_input(where, "holds several JPEG pictures one after the other",

@@ -1,4 +1,4 @@
-// JPEG, by libjpeg-turbo where the build has it: grey and colours, baseline and progressive, turned as Exif says.
+// JPEG, by libjpeg-turbo if the build has it: grey and colours, baseline and progressive, turned as Exif says.
 #pragma once
 #include <string>
 #include <string_view>

@@ -8,13 +8,13 @@
 
 namespace stormcell {
 
-/// null where `object` is none, or has no such key.
+/// null if `object` is no object, or has no such key.
 const nlohmann::json& value_at(const nlohmann::json& object, const char* key);
-/// An empty array where there is none.
+/// An empty array if there is none.
 const nlohmann::json& list_at(const nlohmann::json& object, const char* key);
 std::string text_at(const nlohmann::json& object, const char* key);
 double real_at(const nlohmann::json& object, const char* key);
-/// Nothing where there is no number.
+/// Empty if there is no number.
 std::optional<double> known_at(const nlohmann::json& object, const char* key);
 int64_t whole_at(const nlohmann::json& object, const char* key);
 /// A whole number, also one written as 4.0 or 1e3. Nothing if it is another value or does not fit.

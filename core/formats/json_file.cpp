@@ -17,7 +17,7 @@ namespace stormcell {
 namespace {
 using Json = nlohmann::json;
 
-// Walks the text and tells how far the lexer has come, which its callbacks do not.
+// Walks the text and counts the lexer's progress, which its callbacks do not report.
 class CountingIterator {
  public:
   using iterator_category = std::input_iterator_tag;

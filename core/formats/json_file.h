@@ -1,4 +1,4 @@
-// JSON from files and texts that nobody vouches for: strict, bounded, with the place of every mistake.
+// JSON from untrusted files and texts: strict, bounded, with the place of every mistake.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,10 +13,10 @@ struct JsonLimits {
   int depth = 64;  ///< nested arrays and objects
 };
 
-/// Parses one JSON value. Refused, with line and column, as an Error of kind bad_input that begins with `where`: what
-/// RFC 8259 does not allow, invalid UTF-8, a key that occurs twice in one object, and more than the limits.
-/// `first_line`: of the text in its file. NaN, Infinity and -Infinity, which Python writes, become values of a type
-/// that no reader accepts (is_not_finite).
+/// Parses one JSON value. Throws Error(bad_input) that begins with `where`, with line and column, for: text that RFC
+/// 8259 does not allow, invalid UTF-8, a key that occurs twice in one object, and more than the limits. `first_line`:
+/// line of the text in its file. NaN, Infinity and -Infinity, which Python writes, become values of a type that no
+/// reader accepts (is_not_finite).
 nlohmann::json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits = {},
                                int64_t first_line = 1);
 

@@ -35,7 +35,7 @@ class JsonVisitor {
   virtual bool done() const { return false; }
 };
 
-/// Reads `size` bytes from where `bytes` is. Error(bad_input) that begins with `where`: what is not JSON, or is nested
+/// Reads `size` bytes from where `bytes` is. Error(bad_input) that begins with `where`: it is not JSON, or is nested
 /// deeper than 64 levels.
 void walk_json(HeaderBytes& bytes, uint64_t size, JsonVisitor& visitor, const std::string& where);
 

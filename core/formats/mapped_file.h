@@ -9,9 +9,9 @@ namespace stormcell {
 
 class OpenFile;
 
-/// For traces, which are read once, soon after they were opened: where the file is shortened while its bytes are
-/// touched, the kernel ends the program with SIGBUS. What a run reads goes through OpenFile::read(), as weights and
-/// data do. All methods may be called by several threads.
+/// For traces, which are read once, soon after opening: if the file is shortened while its bytes are read, the kernel
+/// ends the program with SIGBUS. Files that a run reads go through OpenFile::read(), as weights and data do. All
+/// methods may be called by several threads.
 class MappedFile {
  public:
   /// Bad input: missing, a folder, not readable. An empty file maps to no bytes.

@@ -21,7 +21,7 @@ class HeaderReader {
  public:
   explicit HeaderReader(std::string_view text) : text_(text) {}
 
-  /// The next number; nothing where none stands there or it has more than nine digits.
+  /// The next number; empty if there is none or it has more than nine digits.
   std::optional<int64_t> number() {
     skip_space();
     constexpr size_t kMostDigits = 9;
@@ -33,7 +33,7 @@ class HeaderReader {
     at_ = end;
     return value;
   }
-  /// Where the pixels begin; nothing where no white space stands before them.
+  /// Offset of the pixels; empty if no white space precedes them.
   std::optional<size_t> end() const {
     return at_ < text_.size() && is_space(text_[at_]) ? std::optional(at_ + 1) : std::nullopt;
   }

@@ -42,7 +42,7 @@ class OnnxReader {
   }
 
  private:
-  /// A field; the bytes of a long one lie in [begin, end).
+  /// A field; the bytes of a long one are [begin, end).
   struct Field {
     uint64_t number = 0, value = 0, begin = 0, end = 0;
     bool is_long = false;
@@ -63,7 +63,7 @@ class OnnxReader {
     wrong("a number does not end");
   }
 
-  /// Visits the fields up to `end`, and passes over what the visitor does not read.
+  /// Visits the fields up to `end`, and skips those that the visitor does not read.
   template <class Visit>
   void each_field(uint64_t end, Visit visit) {
     while (bytes_.at() < end) {
@@ -95,7 +95,7 @@ class OnnxReader {
     if (bytes_.at() != end) wrong("a message ends in the middle of a field");
   }
 
-  /// The visitor reads messages; a field of another type is none.
+  /// The visitor reads messages; fields of other types are skipped.
   template <class Visit>
   void each_field(const Field& message, Visit visit) {
     if (!message.is_long) wrong("a number where a message should be");

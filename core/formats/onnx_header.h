@@ -17,9 +17,9 @@ struct OnnxHeader {
   int64_t opset = 0;  ///< of the standard operators; 0: it does not say
   std::string producer, producer_version, graph;
   int64_t nodes = 0;                         ///< of all graphs and functions
-  int64_t graphs = 0;                        ///< those within nodes too: of If, Loop and Scan
+  int64_t graphs = 0;                        ///< also those within nodes: of If, Loop and Scan
   std::map<std::string, int64_t> operators;  ///< nodes by "DOMAIN.NAME", or NAME of the standard ones; at most 4,096
-  int64_t tensors = 0;                       ///< weights; constants of nodes are none
+  int64_t tensors = 0;                       ///< weights; constants of nodes do not count
   std::set<std::string> files;               ///< others that numbers of tensors are in, as it names them; at most 256
 };
 /// Error(bad_input): damaged, no model, nested deeper than 16 graphs, more than 10^7 nodes.

@@ -28,15 +28,15 @@ class OpenFile {
   int descriptor() const { return descriptor_; }
   size_t size() const { return size_; }  ///< when it was opened
 
-  /// Copies [offset, offset + to.size()) of a regular file as it is now. Throws Error(failed) that names the file where
-  /// it has become shorter or cannot be read. What was opened stays readable when its name goes. Any thread may call.
+  /// Copies [offset, offset + to.size()) of a regular file as it is now. Throws Error(failed) that names the file if it
+  /// has become shorter or cannot be read. An opened file stays readable when its name is removed. Any thread may call.
   void read(size_t offset, std::span<std::byte> to) const;
   /// "FILE was written to while it was used" where its size or the time of its last change is another than when it was
   /// opened; else empty.
   std::string change() const;
   /// Reads the current size and time of change.
   void look_again();
-  /// Throws Error(failed) where there is one.
+  /// Throws Error(failed) if there is a change.
   void expect_unchanged() const;
 
  private:

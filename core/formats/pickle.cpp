@@ -116,7 +116,7 @@ class Machine {
     v.kind = kind, v.node = &nodes_.emplace_back();
     return v;
   }
-  /// What stands above the last mark, which goes.
+  /// Takes the values above the last mark, and the mark.
   std::vector<PickleValue> pop_to_mark() {
     if (marks_.empty()) wrong("a mark is missing");
     const auto from = stack_.begin() + marks_.back();
@@ -272,7 +272,7 @@ class Machine {
         return false;
     }
   }
-  // Picklers number what they keep one after the other: a place far beyond would only take memory.
+  // Picklers number kept values in order: a much larger number would only take memory.
   void keep(size_t at) {
     if (at > memo_.size()) wrong("it keeps values out of order");
     if (at == memo_.size()) memo_.emplace_back();
@@ -321,7 +321,7 @@ class Machine {
     v.node->name = known;
     stack_.push_back(v);
   }
-  // ('storage', class, key, location, elements); where it was is of no matter.
+  // ('storage', class, key, location, elements); the location does not matter.
   void push_storage(const PickleValue& id) {
     const auto parts = id.items();
     const StorageClass* storage =
@@ -361,7 +361,7 @@ class Machine {
     v.node->name = name, v.node->items = std::move(items);
     stack_.push_back(v);
   }
-  /// A parameter stands for its tensor. Any other call that is not known becomes an object.
+  /// A parameter is its tensor. Any other unknown call becomes an object.
   bool reduce_unknown(std::string_view name, std::span<const PickleValue> given) {
     if (name == kOrderedDict || name == kSize) return false;
     if (name == kRebuildTensor || name == kRebuildTensor3) {

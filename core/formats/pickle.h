@@ -1,5 +1,5 @@
-// Python's pickles as values. Nothing of a pickle is ever run: of classes and functions only those that rebuild tensors
-// and ordered dictionaries are known by name, and what they would do is done here; any other is refused by its name.
+// Python's pickles as values. No code of a pickle ever runs. Only the classes and functions that rebuild tensors and
+// ordered dictionaries are known by name, and this code does their work; any other is refused by its name.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -16,8 +16,8 @@ namespace stormcell {
 
 struct PickleNode;
 
-/// A value of a pickle. Small ones stand in it, others in a node of their pickle; the pickle and its bytes must outlive
-/// it.
+/// A value of a pickle. Small ones are stored in it, others in a node of their pickle; the pickle and its bytes must
+/// outlive it.
 struct PickleValue {
   enum class Kind : uint8_t { none, boolean, whole, real, text, list, tuple, dict, tensor, storage, global, object };
   Kind kind = Kind::none;
@@ -32,11 +32,11 @@ struct PickleValue {
   std::string_view text() const { return kind == Kind::text ? std::string_view(begin, size) : std::string_view(); }
   /// Items of a list, tuple or object; keys and values of a dictionary in turn; else empty.
   std::span<const PickleValue> items() const;
-  /// Of a dictionary, under a text; null: there is none.
+  /// The value under a text key of a dictionary; null: there is none.
   const PickleValue* find(std::string_view key) const;
 };
 
-/// What torch._utils._rebuild_tensor_v2 is given.
+/// Arguments of torch._utils._rebuild_tensor_v2.
 struct PickleTensor {
   DType dtype{};
   std::string_view storage;      ///< its key
@@ -54,7 +54,7 @@ struct PickleNode {
 /// A class or function that a pickle names and that does not rebuild tensors.
 enum class UnknownGlobals : uint8_t {
   refused,
-  kept,  ///< as a name; what a call of it would make becomes an object, whose items are its arguments and its state
+  kept,  ///< as a name; a call of it becomes an object, whose items are its arguments and its state
 };
 
 class Pickle {

@@ -1,4 +1,4 @@
-// What every reader of pictures gives, and how large a picture may be.
+// The result of every reader of pictures, and the largest size of a picture.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace stormcell {
 
-/// As the picture is shown: turned where its file says so.
+/// Extents of the picture as it is shown: turned if its file says so.
 struct PictureHeader {
   int64_t height = 0, width = 0;
   int64_t channels = 0;  ///< 1 grey, 2 grey and opacity, 3 colours, 4 colours and opacity; of an array any number
@@ -25,10 +25,10 @@ struct PictureFile {
   PictureHeader header;
   /// its channels are numbers that mean nothing to this program: never joined, repeated or left out
   bool is_array = false;
-  /// Pixels that lie in the file as they are: u8 (0 to 255 are 0 to 1), of arrays also f32.
+  /// Format of pixels that the file stores unpacked: u8 (0 to 255 are 0 to 1), in arrays also f32.
   DType type = DType::u8;
   FileRange stored;
-  /// Where they do not: decodes them, [height, width, channels]. Error(bad_input): the file is damaged or ends early.
+  /// Decodes packed pixels to [height, width, channels]. Error(bad_input): the file is damaged or ends early.
   std::function<std::vector<float>()> decode;
 };
 
@@ -47,9 +47,9 @@ std::string size_text(int64_t height, int64_t width);
 /// A whole encoded picture in memory. Error(bad_input): empty, or of more than 1 GiB.
 std::shared_ptr<const std::vector<std::byte>> read_encoded(const std::string& path);
 
-/// The pixels with the channels that a model takes. Grey becomes three equal channels; opacity that is whole everywhere
-/// is left out. Error(bad_input) that names `where`: pixels that one can see through, whose colour depends on what lies
-/// behind them. `channels`: one that fits_channels() names.
+/// The pixels with the channels that a model takes. Grey becomes three equal channels; full opacity is left out.
+/// Error(bad_input) that names `where`: transparent pixels, whose colour depends on the background. `channels`: one
+/// that fits_channels() names.
 std::vector<float> in_channels(std::vector<float> pixels, int64_t came, int64_t channels, const std::string& where);
 bool fits_channels(int64_t came, int64_t channels);
 

@@ -50,7 +50,7 @@ constexpr std::array kFormats{
     PictureFormat{".npy", {}, [](std::string_view head) { return head.starts_with("\x93NUMPY"); }, open_npy_picture},
 };
 
-/// As much of a file as tells its format.
+/// The first bytes of a file, enough to recognise its format.
 std::string head_of(const std::string& path) {
   constexpr size_t kMostHead = 16;
   const OpenFile file = OpenFile::open_regular(path);

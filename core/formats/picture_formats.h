@@ -1,4 +1,4 @@
-// Every format of pictures, one row each; a file is known by its first bytes, never by its name.
+// Every format of pictures, one row each; a file is recognised by its first bytes, never by its name.
 #pragma once
 #include <span>
 #include <string>

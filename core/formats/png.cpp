@@ -70,19 +70,19 @@ class PngReading {
   std::array<char, 128> reason_{"libpng cannot be started"};
 };
 
-/// What the reading is to give: 8 or 16 bits a channel, 1 to 4 channels.
+/// Form of the decoded pixels: 8 or 16 bits a channel, 1 to 4 channels.
 struct PngForm {
   PictureHeader header;
   int bits = 8;
   size_t stored_row = 0, row = 0;  ///< bytes of a row before and after its bits are widened
 };
 
-/// Every chunk that says no pixel is passed over: a few bytes of a text or a profile inflate to megabytes each, a
+/// Skips every chunk that does not affect pixels: a few bytes of a text or a profile inflate to megabytes each, a
 /// thousand of them to gigabytes.
 void pass_over_words(png_structp png) { png_set_keep_unknown_chunks(png, PNG_HANDLE_CHUNK_NEVER, nullptr, -1); }
 
-/// Reads up to the pixels. The size is looked at first, as it stands in the file, and how many bytes it asks for before
-/// libpng takes memory for a row of it.
+/// Reads up to the pixels. It checks the stated size first, and the bytes that it requires, before libpng takes memory
+/// for a row.
 PngForm read_form(PngReading& reading, std::span<const std::byte> file, const std::string& where) {
   constexpr size_t kWidth = 16;  // IHDR follows the signature: length, name, width, height
   const auto number = [&](size_t at) {

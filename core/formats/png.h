@@ -1,4 +1,4 @@
-// PNG, by libpng where the build has it: any bit depth, palettes, interlaced.
+// PNG, by libpng if the build has it: any bit depth, palettes, interlaced.
 #pragma once
 #include <string>
 #include <string_view>

@@ -37,12 +37,12 @@ class SafetensorsFile {
   static std::shared_ptr<const SafetensorsFile> in(const std::shared_ptr<const MappedFile>& mapped);
 
   const std::string& path() const;
-  /// In the order of their names.
+  /// Ordered by name.
   const std::vector<StoredTensor>& tensors() const { return tensors_; }
-  /// Null when there is none of this name.
+  /// Null if no tensor has this name.
   const StoredTensor* find(std::string_view name) const;
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
-  /// The JSON header as it stands in the file, padding included.
+  /// The JSON header as stored in the file, padding included.
   std::string_view header_bytes() const { return header_; }
   int64_t total_bytes() const { return total_bytes_; }
 

@@ -26,9 +26,9 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-/// Bytes of the JSON header, which begins behind the number that says so: `first` holds the first 8 bytes of the file,
-/// or all where there are fewer. Throws Error(bad_input) if the file of `file_bytes` is too short for them. The caller
-/// has the bytes and then checks whether the file is of another kind.
+/// Bytes of the JSON header, which follows the number that states them: `first` holds the first 8 bytes of the file, or
+/// all if there are fewer. Throws Error(bad_input) if the file of `file_bytes` is too short for them. The caller can
+/// then use the bytes to check for another kind of file.
 size_t safetensors_header_size(std::span<const std::byte> first, size_t file_bytes, const std::string& where);
 /// Checks that the ranges of the tensors fit their shapes and cover `data_bytes` exactly, without hole or overlap.
 SafetensorsHeader parse_safetensors_header(std::string_view json, int64_t data_bytes, const std::string& where);

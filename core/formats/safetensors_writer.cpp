@@ -96,8 +96,8 @@ void SafetensorsWriter::give_up(int error, std::string_view doing) {
   }
 }
 
-// Takes the space now, so that a full disk is told before hours of work; a file system that cannot is given the size
-// only.
+// Takes the space now, so that a full disk is reported before hours of work; if the file system cannot, it gets only
+// the size.
 void SafetensorsWriter::reserve(int64_t bytes) {
   int error = ::posix_fallocate(descriptor_, 0, bytes);
   if (error == EOPNOTSUPP || error == EINVAL) error = ::ftruncate(descriptor_, bytes) == 0 ? 0 : errno;

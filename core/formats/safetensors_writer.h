@@ -29,7 +29,7 @@ struct TensorToWrite {
 using SafetensorsMetadata = std::map<std::string, std::string>;
 
 /// Writes `path`.partial, flushes it to the disk and renames it. No permission or no such folder: bad_input; no space
-/// or a failing disk: failed. In either case nothing is left behind and an older `path` stands untouched.
+/// or a failing disk: failed. In either case nothing is left behind and an older `path` stays unchanged.
 void write_safetensors(const std::string& path, std::span<const TensorToWrite> tensors,
                        const SafetensorsMetadata& metadata = {});
 

@@ -1,4 +1,4 @@
-// What both tokenizers need of the SentencePiece library and of its pieces.
+// Helpers of both tokenizers for the SentencePiece library and its pieces.
 #pragma once
 #include <memory>
 #include <string>

@@ -1,5 +1,5 @@
-// One safetensors file whose tensors are read when they are asked for: a file that becomes shorter under a run is an
-// error of that run, where a mapping would end the program. Weights (weight_files.h) and data are read so.
+// One safetensors file whose tensors are read on demand. If the file becomes shorter during a run, that is an error of
+// the run, whereas a mapping would end the program. Weights (weight_files.h) and data are read this way.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// Where a tensor lies.
+/// Place of a tensor in its file.
 struct TensorPlace {
   std::string name;
   DType dtype{};
@@ -33,11 +33,11 @@ class TensorFile {
   explicit TensorFile(OpenFile file);
 
   const std::string& path() const;
-  /// In the order of their names.
+  /// Ordered by name.
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
-  /// Null when there is none of this name.
+  /// Null if no tensor has this name.
   const TensorPlace* find(std::string_view name) const;
-  /// As OpenFile::read(): the bytes as the file has them now.
+  /// As OpenFile::read(): the bytes that the file has now.
   void read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const;
   /// Reading refuses a file that was written to since it was opened; the range may outlive this object.
   FileRange range(const TensorPlace& tensor) const;
@@ -55,7 +55,7 @@ class TensorFile {
   std::vector<TensorPlace> tensors_;
 };
 
-/// In a list ordered by name; null where there is none.
+/// Finds a tensor in a list ordered by name; null if there is none.
 const TensorPlace* find_tensor(const std::vector<TensorPlace>& tensors, std::string_view name);
 
 }  // namespace stormcell

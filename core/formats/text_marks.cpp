@@ -50,7 +50,7 @@ std::string_view first_line(std::string_view text) {
 
 /// The fields of the first line that is not a comment, without blanks and quotes around them.
 std::vector<std::string_view> columns_of(const FileLook& look) {
-  // Only the first line is at hand and no names are known, so characters are counted.
+  // Only the first line is available and no names are known, so characters are counted.
   std::string_view line = first_line(look.head);
   constexpr std::string_view kSeparators = ",;\t";
   const auto count = [&](char c) { return std::count(line.begin(), line.end(), c); };

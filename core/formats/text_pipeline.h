@@ -21,9 +21,9 @@ class Normalization {
 /// (SentencePiece takes the longest rule.)
 std::unique_ptr<const Normalization> precompiled_normalization(CharsMap map);
 std::unique_ptr<const Normalization> strip_normalization(bool left, bool right);
-/// Every occurrence of `pattern` by `content`.
+/// Replaces every occurrence of `pattern` by `content`.
 std::unique_ptr<const Normalization> replace_normalization(std::string pattern, std::string content);
-/// Every run of two or more spaces by `content`.
+/// Replaces every run of two or more spaces by `content`.
 std::unique_ptr<const Normalization> replace_space_runs_normalization(std::string content);
 std::unique_ptr<const Normalization> prepend_normalization(std::string content);
 

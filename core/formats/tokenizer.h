@@ -20,10 +20,10 @@ class Tokenizer {
   static std::shared_ptr<const Tokenizer> open(const std::string& folder, FrameRule rule = {});
   /// The same, but null when the folder has none.
   static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder, FrameRule rule = {});
-  /// From the bytes of a SentencePiece model; `where` names it in errors.
+  /// Makes it from the bytes of a SentencePiece model; `where` names it in errors.
   static std::shared_ptr<Tokenizer> from_sentencepiece(std::string_view model, const std::string& where,
                                                        FrameRule rule = {}, const TokenizerConfig& config = {});
-  /// From the text of a tokenizer.json.
+  /// Makes it from the text of a tokenizer.json.
   static std::shared_ptr<Tokenizer> from_json(std::string_view json, const std::string& where, FrameRule rule = {},
                                               const TokenizerConfig& config = {});
 
@@ -34,7 +34,7 @@ class Tokenizer {
   virtual std::vector<int32_t> encode(std::string_view utf8, bool framed) const = 0;
   /// The text of ids; padding, end and other control tokens, and ids outside the vocabulary, write nothing.
   virtual std::string decode(std::span<const int32_t> ids) const = 0;
-  /// The piece as it stands in the vocabulary ("▁the"); empty outside.
+  /// The piece as stored in the vocabulary ("▁the"); empty outside.
   virtual std::string piece(int32_t id) const = 0;
 
   /// The special tokens around each text.

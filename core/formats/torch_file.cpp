@@ -72,7 +72,7 @@ TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name)
   // A tensor without elements needs no storage, whatever its other sizes are.
   if (std::find(from.shape.begin(), from.shape.end(), 0) != from.shape.end())
     return {from.dtype, from.shape, {}, 0, from.strides};
-  // The last element, without overflow: nothing may lie beyond what is there.
+  // The last element, computed without overflow: it must be within the storage.
   int64_t last = from.offset, all = 1;
   for (size_t d = 0; d < from.shape.size(); ++d) {
     const int64_t steps = from.shape[d] - 1;

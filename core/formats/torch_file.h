@@ -37,8 +37,8 @@ class TorchFile {
   explicit TorchFile(std::shared_ptr<const MappedFile> file);
   const std::string& path() const { return file_->path(); }
   const PickleValue& root() const { return pickle_->root(); }
-  /// `name`: what it is, for the complaint. Error(bad_input) where the value is no tensor of whole numbers, or its
-  /// storage does not hold it.
+  /// `name`: its name in errors. Error(bad_input) if the value is no tensor of whole numbers, or its storage does not
+  /// hold it.
   TorchTensor tensor(const PickleValue* value, const std::string& name) const;
 
   /// A ZIP whose first entry is NAME/data.pkl, as torch.save() writes.

@@ -133,7 +133,7 @@ TorchOutline outline_root(const Value& root, const SeeTensor& see) {
 
 std::span<const std::byte> pickle_bytes(std::string_view text) { return std::as_bytes(std::span(text)); }
 
-/// Four pickles: a magic number, a version, facts of the system, and what was saved. The storages follow.
+/// Four pickles: a magic number, a version, facts of the system, and the saved object. The storages follow.
 TorchOutline outline_old(std::string_view bytes, const std::string& where, const SeeTensor& see) {
   constexpr int kPicklesBefore = 3;
   for (int i = 0; i < kPicklesBefore; ++i)

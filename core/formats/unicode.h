@@ -22,8 +22,8 @@ bool is_white_space(char32_t code);
 std::string_view trim_left(std::string_view text);
 std::string_view trim_right(std::string_view text);
 
-/// Bytes of the first extended grapheme cluster (UAX #29), save that sequences of Hangul letters, of emoji and of flags
-/// come in parts: good enough to tell clusters of less than 6 bytes from longer ones.
+/// Bytes of the first extended grapheme cluster (UAX #29), except that sequences of Hangul letters, of emoji and of
+/// flags come in parts: good enough to distinguish clusters of less than 6 bytes from longer ones.
 size_t grapheme_size(std::string_view text);
 
 }  // namespace stormcell

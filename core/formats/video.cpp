@@ -41,7 +41,7 @@ class Library {
       : handle_(dlopen((std::string(name) + ".so." + std::to_string(version)).c_str(), RTLD_NOW | RTLD_LOCAL)) {
     if (!handle_) note_error(name);
   }
-  /// What dlsym() found, as a function of the type that it is assigned to.
+  /// Address from dlsym(), which converts to the type of function that it is assigned to.
   struct Symbol {
     void* address;
     template <class Function>
@@ -124,7 +124,7 @@ const Ffmpeg& ffmpeg() {
   return functions;
 }
 
-/// What is opened is opened by its content; formats that are lists of other files or addresses are not among them.
+/// Containers are recognised by content. Formats that list other files or addresses are excluded.
 constexpr const char* kContainers =
     "avi,mov,mp4,matroska,webm,mpegts,mpeg,mpegvideo,ogg,flv,ivf,h264,hevc,m4v,mjpeg,yuv4mpegpipe,nut";
 
@@ -300,7 +300,8 @@ class FfmpegVideo : public Video {
     to_colours(shown.bytes);
     return shown;
   }
-  /// By the matrix and range that the frame states, as `ffmpeg` converts; the same bytes on every processor.
+  /// Converts by the matrix and range that the frame states, as `ffmpeg` does; the bytes are the same on every
+  /// processor.
   void to_colours(std::vector<uint8_t>& bytes) {
     const auto format = static_cast<AVPixelFormat>(frame_->format);
     const int width = frame_->width, height = frame_->height;
@@ -311,7 +312,7 @@ class FfmpegVideo : public Video {
     ffmpeg().sws_setColorspaceDetails(scaler_, matrix, frame_->color_range == AVCOL_RANGE_JPEG,
                                       ffmpeg().sws_getCoefficients(SWS_CS_DEFAULT), 1, 0, 1 << 16, 1 << 16);
     const size_t row = static_cast<size_t>(width) * 3;
-    // The library writes whole vectors: rows lie apart and each has room behind it.
+    // The library writes whole vectors: rows are apart and each has room behind it.
     const size_t stride = (row + 63) / 64 * 64 + 64;
     spread_.resize(stride * static_cast<size_t>(height));
     uint8_t* to[] = {spread_.data(), nullptr, nullptr, nullptr};

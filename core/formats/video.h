@@ -1,5 +1,5 @@
-// Video, by FFmpeg's libraries where the build knows them and the machine has them: the frames of its best picture
-// stream, one after another, as they are shown.
+// Video, by FFmpeg's libraries if the build supports them and the machine has them: the frames of its best picture
+// stream, in order, as they are shown.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,33 +16,33 @@ namespace stormcell {
 std::string lacked_for_video();
 
 struct VideoFrame {
-  PictureHeader header;         ///< as it is shown; three channels
+  PictureHeader header;         ///< as shown; three channels
   std::optional<int64_t> time;  ///< in units of the stream; none: the file does not say
   bool is_key = false;          ///< decoded without those before it
-  std::vector<uint8_t> bytes;   ///< as it is stored, [height, width, 3]; pixels() turns it
+  std::vector<uint8_t> bytes;   ///< as stored, [height, width, 3]; pixels() turns it
   Orientation orientation = Orientation::as_stored;
 
-  /// From 0 to 1, [height, width, 3], as it is shown.
+  /// Pixels from 0 to 1, [height, width, 3], as shown.
   std::vector<float> pixels() const;
 };
 
-/// One thread reads.
+/// An open video, read by one thread.
 class Video {
  public:
-  /// Null where the file begins as no video that the libraries know, or the build has none of them. Error(bad_input)
-  /// that names the file: it cannot be read, has no pictures or is damaged where it begins. Of containers only those
-  /// that hold all they show: none that names other files or addresses.
+  /// Null if the file does not begin like a video that the libraries know, or the build has no libraries.
+  /// Error(bad_input) that names the file: it cannot be read, has no pictures or is damaged at its beginning.
+  /// Containers that name other files or addresses are not opened.
   static std::unique_ptr<Video> open(const std::string& path);
   virtual ~Video() = default;
 
-  /// The next frame; none behind the last, or where the file ends early or is damaged (fault() says so).
+  /// The next frame; none behind the last, or if the file ends early or is damaged (see fault()).
   virtual std::optional<VideoFrame> next() = 0;
   /// Why next() ended before the end: "its packet 17 is not whole"; empty: it did not.
   virtual const std::string& fault() const = 0;
-  /// How many frames the file says that it has; 0: it does not.
+  /// The number of frames that the file states; 0: it states none.
   virtual int64_t stated_frames() const = 0;
-  /// next() goes on with the last key frame that stands at `time` or before it, as far as the container knows. False:
-  /// it cannot, and the video has to be opened again.
+  /// Makes next() go on with the last key frame at or before `time`, as far as the container knows. False: it cannot,
+  /// and the video must be opened again.
   virtual bool seek(int64_t time) = 0;
 };
 

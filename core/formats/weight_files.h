@@ -23,15 +23,15 @@ class WeightFiles {
   static std::shared_ptr<const WeightFiles> open(const std::string& path);
   ~WeightFiles();
 
-  /// Null when there is none of this name.
+  /// Null if no tensor has this name.
   const TensorPlace* find(std::string_view name) const;
-  /// In the order of their names, over all files.
+  /// Ordered by name, over all files.
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
-  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) where the file
-  /// has become shorter or cannot be read. Any thread may call.
+  /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) if the file has
+  /// become shorter or cannot be read. Any thread may call.
   void read(const TensorPlace& tensor, int64_t first, std::span<std::byte> to) const;
 
-  /// Which files were written to since they were opened, as OpenFile::change() says it.
+  /// The files written to since they were opened, as in OpenFile::change().
   std::vector<std::string> changes() const;
 
   /// Bytes of all tensors.

@@ -19,15 +19,15 @@ struct ZipEntry {
 
 class ZipDirectory {
  public:
-  /// Error(bad_input) that names the file: no archive, damaged, encrypted, of several disks, more than 2^20 entries.
+  /// Error(bad_input) that names the file: no archive, damaged, encrypted, on several disks, or more than 2^20 entries.
   explicit ZipDirectory(HeaderBytes& bytes);
 
-  /// In the order of the directory.
+  /// Entries in the order of the directory.
   const std::vector<ZipEntry>& entries() const { return entries_; }
   /// The first entry whose name is `name`, or ends with "/" + `name`; null: there is none.
   const ZipEntry* find_ending(std::string_view name) const;
-  /// The offset at which the bytes of an entry begin; reads its local header, and leaves `bytes` there. Error(bad_input)
-  /// where the entry is not within the file.
+  /// The offset of an entry's bytes; reads its local header, and leaves `bytes` there. Error(bad_input) if the entry is
+  /// not within the file.
   uint64_t go_to_data(HeaderBytes& bytes, const ZipEntry& entry) const;
 
  private:

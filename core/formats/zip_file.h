@@ -11,12 +11,12 @@ namespace stormcell {
 
 class ZipFile {
  public:
-  /// The directory is checked whole: entries lie within the file and do not overlap, so that they hold no more than the
-  /// file does. Error(bad_input) that names `path`: no archive, damaged, compressed, encrypted, of several disks.
-  /// `bytes` must outlive it.
+  /// Checks the whole directory: entries are within the file and do not overlap, so that together they are no larger
+  /// than the file. Error(bad_input) that names `path`: no archive, damaged, compressed, encrypted, or on several
+  /// disks. `bytes` must outlive it.
   ZipFile(std::span<const std::byte> bytes, const std::string& path);
 
-  /// By name. Their bytes are not looked at.
+  /// Entries by name. Their bytes are not read.
   const std::map<std::string, std::span<const std::byte>, std::less<>>& entries() const { return entries_; }
   /// Empty: there is none.
   std::span<const std::byte> find(std::string_view name) const {

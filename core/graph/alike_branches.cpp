@@ -7,7 +7,7 @@
 namespace stormcell {
 namespace {
 
-/// What the nodes of a branch do, as a text in which the branch's own values and spaces are counted from 0.
+/// The text of a branch's nodes, in which the branch's own values and spaces are counted from 0.
 class Signature {
  public:
   Signature(const Graph& graph, SpaceId branch) : g_(graph), branch_(branch) {}
@@ -32,7 +32,7 @@ class Signature {
     const Value& x = g_.value(v);
     if (x.kind == ValueKind::weight) return "w" + type(x.type);
     if (const auto own = values_.find(v); own != values_.end()) return "v" + std::to_string(own->second);
-    // What was scattered to this branch stands for what was scattered to another.
+    // A value scattered to this branch equals one scattered to another.
     if (x.type.space != kNone && g_.is_within(x.type.space, branch_) && x.producer != kNone)
       return "from" + to_text(x.producer) + type(x.type);
     return "value" + to_text(v);
@@ -82,7 +82,7 @@ std::map<SpaceId, SpaceId> alike_branches(const Graph& graph) {
   });
   std::map<std::pair<ValueId, std::string>, SpaceId> first;
   std::map<SpaceId, SpaceId> alike;
-  // By branch, so that the lowest stands for the others.
+  // Ordered by branch, so that the lowest comes first.
   std::vector<SpaceId> order;
   for (const auto& [s, signature] : signatures) order.push_back(s);
   std::sort(order.begin(), order.end(), [&](SpaceId a, SpaceId b) {

@@ -7,9 +7,9 @@
 
 namespace stormcell {
 
-/// For each routed space of a branch, the space of the lowest branch of its decision whose nodes compute the same
-/// (itself, if none is lower). Two spaces are alike when their nodes, in running order, have the same operators,
-/// attributes, types and inputs but for their weights and their branch.
+/// The space of the lowest alike branch of the same decision, for each routed space of a branch (itself, if none is
+/// lower). Two spaces are alike when their nodes, in running order, have the same operators, attributes, types and
+/// inputs but for their weights and their branch.
 std::map<SpaceId, SpaceId> alike_branches(const Graph& graph);
 
 }  // namespace stormcell

@@ -33,7 +33,7 @@ constexpr std::array kRules = {
     AnnotationRule{kResidency, Annotated::weight, residency_words},
 };
 
-/// Keys of what stands on this; of all where nothing is given.
+/// Keys for this kind of thing; all keys if none is given.
 std::string known_keys(std::optional<Annotated> on = {}) {
   std::string known;
   for (const AnnotationRule& r : kRules)
@@ -63,7 +63,7 @@ bool holds_word(std::string_view words, std::string_view word) {
          (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;
 }
 
-/// * stands for any characters.
+/// Matches a name with a pattern; * is any characters.
 bool matches(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.find('*');
   if (star == std::string_view::npos) return pattern == name;
@@ -88,7 +88,7 @@ struct Request {
   std::string name, key, word;
 };
 
-/// Names hold points, and so do kernels: the key stands before the first "=", behind the last point before that.
+/// Names contain points, and so do kernels: the key is between the first "=" and the last point before that.
 Request parse_request(std::string_view text, const std::string& where, const std::string& example) {
   const size_t equals = text.find('='), dot = text.substr(0, std::min(equals, text.size())).rfind('.');
   if (equals == std::string_view::npos || dot == std::string_view::npos || dot == 0 || equals + 1 == text.size())
@@ -165,7 +165,7 @@ std::string example_of(const Graph& graph) {
   return "write it as NAME.storage=bf16";
 }
 
-/// Of a key that there is, with a word that it may be.
+/// Parses an annotation and checks that the key is known and may have the word.
 Request checked_request(const Graph& graph, std::string_view text, const std::string& where) {
   Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
@@ -197,7 +197,7 @@ std::string kind_text(const Value& value) {
   return {};
 }
 
-/// Of what annotations of a kind are said, all of it.
+/// All that annotations of a kind may be about.
 std::string_view said_of(Annotated on) {
   switch (on) {
     case Annotated::node:
@@ -210,7 +210,7 @@ std::string_view said_of(Annotated on) {
   return {};
 }
 
-/// Says why this is said of nothing: the graph does not have the name, or as the name of something else.
+/// Says why an annotation applies to nothing: the graph lacks the name, or has it for something else.
 [[noreturn]] void refuse_name(const Graph& graph, const Request& asked, const std::string& where) {
   const Annotated on = find_rule(asked.key)->on;
   std::string kind;

@@ -12,10 +12,10 @@
 
 namespace stormcell {
 
-/// What an annotation is said of.
+/// The kind of thing that an annotation is about.
 enum class Annotated : uint8_t {
   node,
-  value,  ///< what a node makes, or a state, in f32
+  value,  ///< result of a node, or a state, in f32
   weight,
 };
 
@@ -27,20 +27,20 @@ DType format_in_products(const Value& weight);
 /// A weight of a branch stays in memory under a budget (`residency=pinned`) instead of coming and going.
 bool is_pinned(const Value& weight);
 
-/// What is wrong with one annotation of something of this kind: the key or the word is not known there; empty: nothing.
+/// The fault of one annotation of something of this kind: the key or the word is not known there; empty: none.
 std::string annotation_problem(std::string_view key, std::string_view word, Annotated on);
-/// What may be said of a value; nothing of inputs, integers, decisions and ragged values.
+/// Whether a value may be annotated, and as what; inputs, integers, decisions and ragged values may not.
 bool may_be_annotated(const Value& value, Annotated& on);
-/// The annotations of a graph are known ones where they may stand, and fit together: what the graph gives lies as its
-/// type says, and what the bodies of a guard yield lies as the guard's output does. Throws Error(bad_input).
+/// Checks that the annotations of a graph are known, are where they may be, and fit together: outputs of the graph lie
+/// as their type says, and yields of a guard's bodies lie as the guard's output does. Throws Error(bad_input).
 void check_annotations(const Graph& graph);
 
-/// Says "NAME.KEY=WORD" of the nodes, values or weights of this name, in which * stands for any characters. Throws
+/// Annotates the nodes, values or weights of this name, with * for any characters, by "NAME.KEY=WORD". Throws
 /// Error(bad_input) that begins with `where`: not of this form, nothing of this name, an unknown key or word.
 void annotate(Graph& graph, std::string_view text, const std::string& where);
-/// Whether there is something of the name that annotate() would say this of. Throws as it does, but for that.
+/// Whether the graph has the name for something that annotate() would annotate. Throws as it does, but for that.
 bool may_annotate(const Graph& graph, std::string_view text, const std::string& where);
-/// What an annotation is said of.
+/// An annotation's key, and the names that it is about.
 struct AnnotatedNames {
   std::string key;
   Annotated what = Annotated::node;
@@ -48,7 +48,7 @@ struct AnnotatedNames {
 };
 /// Throws as annotate() does, but where it is none.
 AnnotatedNames annotated_names(const Graph& graph, std::string_view text, const std::string& where);
-/// The same of a list, without what a later one says something else of, or the same again.
+/// The same for a list. Names that a later annotation repeats or contradicts belong to the later one.
 std::vector<AnnotatedNames> held_names(const Graph& graph, const std::vector<std::string>& annotations,
                                        const std::string& where);
 /// "27 nodes"

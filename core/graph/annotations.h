@@ -1,6 +1,6 @@
-// What a plan says of nodes and values beside what they compute: which kernel runs a node, in which format a value lies
-// or a weight is multiplied, whether a weight stays in memory under a budget. What a graph means never depends on it:
-// types stay, oracle, verifier, costs and cell flow do not read it; devices do.
+// Annotations are what a plan says of nodes and values beside what they compute: which kernel runs a node, in which
+// format a value lies or a weight is multiplied, whether a weight stays in memory under a budget. The meaning of a
+// graph never depends on them: types stay; oracle, verifier, costs and cell flow do not read them; devices do.
 #pragma once
 #include <string>
 #include <string_view>

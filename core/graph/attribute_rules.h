@@ -1,4 +1,4 @@
-// What an operator says of its attributes: their names, what each holds, which may be left out. A node with another
+// Rules for an operator's attributes: their names, what each holds, which may be left out. A node with another
 // attribute, without one that it needs, or with one of another kind is refused before the operator's shape rule reads
 // anything.
 #pragma once
@@ -37,7 +37,7 @@ struct AttributeRule {
   std::string_view name;
   AttributeKind kind = AttributeKind::integer;
   Presence presence = Presence::required;
-  std::string_view words = {};  ///< of a word: those it may be, with blanks between; empty: any
+  std::string_view words = {};  ///< words that it may be, with blanks between; empty: any
 };
 
 /// The rule of an attribute; nullptr where the operator knows none of that name. Every operator with extras knows
@@ -49,7 +49,7 @@ bool holds_spaces(const Operator& op, std::string_view attribute);
 /// what is known.
 void expect_attributes(const Graph& graph, const Node& node);
 
-/// For a shape rule: the node has this attribute, which its operator needs only in some cases.
+/// Checks, for a shape rule, that the node has this attribute, which its operator needs only in some cases.
 void expect_attribute(const Node& node, std::string_view attribute);
 
 /// A node's attribute, or what its operator declares where the node has none. Throws where the operator declares
@@ -59,10 +59,10 @@ bool flag_of(const Node& node, std::string_view attribute);
 double real_of(const Node& node, std::string_view attribute);
 std::string word_of(const Node& node, std::string_view attribute);
 
-/// "a", "a or b", "a, b or c" of words with blanks between; `last` stands before the last one.
+/// "a", "a or b", "a, b or c" of words with blanks between; `last` comes before the last one.
 std::string listed(std::string_view words, std::string_view last = "or");
 
-/// What an activation may be called, and the same where there may be none.
+/// The words for activations, and the same with "none".
 inline constexpr std::string_view kActivationWords = "relu gelu gelu_tanh silu tanh sigmoid";
 inline constexpr std::string_view kActivationWordsOrNone = "none relu gelu gelu_tanh silu tanh sigmoid";
 

@@ -42,7 +42,7 @@ double BranchShares::rows(const Graph& graph, SpaceId space, const Bindings& bin
   if (s.kind == SpaceKind::ragged) {
     const double base = rows(graph, s.base, bindings);
     if (!graph.holds_members(space)) return base * cells_present(s.offsets);
-    // As many of the base's cells as the routed parents are of all.
+    // The space has as large a part of the base's cells as the routed parents are of all.
     const CellSpace& above = graph.space(s.parent);
     return base * of(graph, above.decision, above.branch);
   }

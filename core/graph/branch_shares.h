@@ -1,4 +1,4 @@
-// Which part of the cells that a decision routes goes to each branch: from a profile, or assumed alike for all.
+// The part of a decision's cells that goes to each branch: from a profile, or assumed alike for all.
 #pragma once
 #include <map>
 #include <vector>
@@ -21,10 +21,10 @@ class BranchShares {
     return at == present_.end() ? 1 : at->second;
   }
 
-  /// Of the cells of `decision`, the part that goes to `branch` (with kAllBranches: choices for each cell).
+  /// The part of the cells of `decision` that goes to `branch` (with kAllBranches: choices for each cell).
   double of(const Graph& graph, ValueId decision, int32_t branch) const;
-  /// The part that goes to at least one of `branches`; exact where a cell gets one branch, else as if branches were
-  /// chosen independently.
+  /// The part that goes to at least one of `branches`; exact if a cell gets one branch, else as if branches were chosen
+  /// independently.
   double of_any(const Graph& graph, ValueId decision, const std::vector<int32_t>& branches) const;
   /// Mean rows of a space.
   double rows(const Graph& graph, SpaceId space, const Bindings& bindings) const;

@@ -45,7 +45,7 @@ class GraphBuilder {
   std::vector<ValueId> scatter(ValueId x, ValueId decision, const std::vector<int32_t>& branches);
   /// The rows of x of the cells that `ragged` tells below `parent`.
   ValueId pack(ValueId x, ValueId ragged, SpaceId parent);
-  /// The same of members of a decision: one value for each branch.
+  /// The same for members of a decision: one value for each branch.
   std::vector<ValueId> pack_branches(ValueId x, ValueId ragged, ValueId decision, const std::vector<int32_t>& branches);
   ValueId gather(std::vector<ValueId> values, SpaceId space, std::string_view mode, ValueId otherwise = kNone,
                  std::string_view name = {});

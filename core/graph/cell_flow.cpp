@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-using Row = std::vector<CellDependence>;  // of one value, by source
+using Row = std::vector<CellDependence>;  // dependences of one value, by source
 
 /// True when the weights of the chosen branches are computed from the scores; else they are 1.
 bool weights_from_scores(const Node& route) {
@@ -82,7 +82,7 @@ class Analysis {
     }
   }
 
-  /// Which rows come is decided by all decisions between the rows' spaces and the gather's; `weighted` reads their
+  /// The rows that come depend on all decisions between the rows' spaces and the gather's; `weighted` reads their
   /// weights too.
   void decisions_of_gather(const Node& n, Row& into, SpaceId to) {
     const bool weighted = n.attributes.word("mode") == "weighted";
@@ -102,7 +102,7 @@ class Analysis {
   void state(const Node& n) {
     const ValueId state = n.inputs[0];
     if (!written_.empty()) written_.back().push_back(state);
-    // What is written replaces the content, but for rows that stay.
+    // The write replaces the content, except for rows that stay.
     Row fresh = n.op->keeps_rows ? row(state) : Row(sources_.size());
     for (size_t i = 1; i < n.inputs.size(); ++i) add(fresh, space(state), n.inputs[i], n.op->flow(g_, n, i));
     row(state) = std::move(fresh);

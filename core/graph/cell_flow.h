@@ -11,27 +11,27 @@
 
 namespace stormcell {
 
-/// What the cells of a value depend on of a source.
+/// The dependence of a value's cells on a source.
 struct CellDependence {
   CellRelation data;  ///< decisions replayed: only what is computed counts
-  CellRelation full;  ///< who was chosen counts too
+  CellRelation full;  ///< with the dependence on who was chosen
   bool operator==(const CellDependence&) const = default;
 };
 
 /// Whether the stop of a repeat counts, which says how many turns it takes.
 enum class RepeatStop : uint8_t {
   counts,   ///< reaches everything that its turns write
-  ignored,  ///< of what is read of turns that every cell it is read of asks for itself: the tokens of a sequence that
-            ///< has not ended
+  ignored,  ///< for values of turns that each of their cells asks for itself: the tokens of a sequence that has not
+            ///< ended
 };
 
 class CellFlow {
  public:
   /// Inputs and states, in the order of their numbers.
   const std::vector<ValueId>& sources() const { return sources_; }
-  /// Of a state: its content at the end. `source` is an input or a state.
+  /// The dependence of a value, or of a state's content at the end, on `source`, an input or a state.
   const CellDependence& relation(ValueId value, ValueId source) const;
-  /// In running order.
+  /// The routers in running order.
   const std::vector<RouterFlow>& routers() const { return routers_; }
   /// nullptr when there is no such router.
   const RouterFlow* router(std::string_view name) const;

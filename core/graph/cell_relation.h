@@ -1,4 +1,4 @@
-// Which cells of a source the cells of a value depend on.
+// The cells of a source that the cells of a value depend on.
 #pragma once
 #include <cstdint>
 #include <string>

@@ -1,4 +1,4 @@
-// What nobody uses any more is left out, everything else numbered anew.
+// Leaves out what nobody uses any more, and numbers everything else anew.
 #include "core/graph/rewrite.h"
 
 namespace stormcell {
@@ -74,7 +74,7 @@ class Compacting {
     }
   }
 
-  // A space stands behind its parent and its base, whichever was made first.
+  // A space comes after its parent and its base, whichever was made first.
   void place(SpaceId s) {
     if (s == kNone || !space_kept_[s] || space_to_[s] != kNone) return;
     place(from_.space(s).parent);

@@ -79,7 +79,7 @@ class Drawing {
     }
   }
 
-  /// The nearest routed space in which a node stands; what sends rows stands where they come from.
+  /// The nearest routed space that a node is in; a node that sends rows is where they come from.
   SpaceId frame_of(const Node& n) const {
     SpaceId s = place_of(g_, n);
     if (n.outputs.empty() && !n.inputs.empty()) s = g_.value(n.inputs[0]).type.space;

@@ -1,5 +1,4 @@
-// A graph as Graphviz reads it: routers stand out, branches and bodies are framed, branches that are alike are drawn
-// once.
+// A graph as Graphviz reads it: routers are highlighted, branches and bodies are framed, alike branches are drawn once.
 #pragma once
 #include <string>
 

@@ -30,12 +30,12 @@ std::optional<Product> product_of(const Graph& g, const Node& node) {
   return {};
 }
 
-/// In running order: all but the last take the cell's width, the last one brings it back.
+/// The widths of products in running order: all but the last take the cell's width, the last one brings it back.
 std::optional<ExpertWidths> widths_of(const std::vector<Product>& products) {
   if (products.size() < 2 || products.size() > 3) return {};
   const Product& last = products.back();
   ExpertWidths widths{products[0].inputs, last.inputs, 1};
-  int64_t gated = 0;  // of all but the last, side by side
+  int64_t gated = 0;  // widths of all but the last, side by side
   for (size_t i = 0; i + 1 < products.size(); ++i) {
     if (products[i].inputs != widths.hidden) return {};
     gated += products[i].outputs;

@@ -21,7 +21,7 @@ struct Operator;
 using ValueId = Id<struct ValueTag>;
 using NodeId = Id<struct NodeTag>;
 using SpaceId = Id<struct SpaceTag>;
-/// As the branch of a routed space: all branches together, slot after slot.
+/// The branch of a routed space that has all branches together, slot after slot.
 inline constexpr int32_t kAllBranches = -1;
 
 enum class SpaceKind : uint8_t {
@@ -45,7 +45,8 @@ struct CellSpace {
   SpaceId base = kNone;  ///< ragged: the space whose cells they are; its parent is the ragged space's, or that routed
 };
 
-/// What a value is. A value over cells has shape [cells of the space, content...]; weights and scalars have no space.
+/// The type of a value. A value over cells has shape [cells of the space, content...]; weights and scalars have no
+/// space.
 struct TensorType {
   DType dtype = DType::f32;
   SpaceId space = kNone;
@@ -71,7 +72,7 @@ struct Value {
 void set_recipe(Value& weight, const Recipe& recipe);
 /// How a weight is made of stored tensors.
 Recipe recipe_of(const Value& weight);
-/// The stored tensors that weights are made of, in the order of the weights; one may stand twice.
+/// The stored tensors that weights are made of, in the order of the weights; one may occur twice.
 std::vector<std::string> tensors_read(const std::vector<Value>& values);
 /// The text that names a weight in stores and sources.
 inline const std::string& weight_text(const Value& weight) {
@@ -100,7 +101,7 @@ struct NamedValue {
   ValueId real = kNone;
 };
 
-/// The graph owns everything by index. Nodes of a block stand in an order in which they may run.
+/// The graph owns everything by index. Nodes of a block are in an order in which they may run.
 class Graph {
  public:
   std::vector<std::string> symbols;

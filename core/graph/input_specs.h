@@ -1,4 +1,4 @@
-// What a graph asks for, read off its inputs, and how many cells that makes.
+// The inputs that a graph asks for, and the number of cells that they make.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -9,8 +9,8 @@
 
 namespace stormcell {
 
-/// In the order of the graph's values. Throws Error(bad_input) naming the input where it lives over no cells, over
-/// cells that only a run knows (routed, ragged), or has a content of symbolic extents.
+/// The inputs in the order of the graph's values. Throws Error(bad_input) naming an input over no cells, over cells
+/// that only a run knows (routed, ragged), or with a content of symbolic extents.
 std::vector<InputSpec> input_specs(const Graph& graph);
 
 /// Values of the symbols that count cells of root and dense spaces, for `items` items. `cells_per_item` gives a space's

@@ -23,7 +23,7 @@ struct Router {
   int32_t branches = 0;
 };
 
-/// Each once: a router of a turn may stand twice.
+/// Each router once: a router of a turn may occur twice.
 std::vector<Router> routers_of(const Graph& graph) {
   std::vector<Router> routers;
   graph.for_each_node([&](NodeId id, int) {

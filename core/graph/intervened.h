@@ -10,12 +10,12 @@
 
 namespace stormcell {
 
-/// By router: its branches that are off, ascending.
+/// Branches that are off, by router, ascending.
 using BranchesOff = std::map<std::string, std::vector<int32_t>, std::less<>>;
 BranchesOff branches_off(const Intervention& intervention);
 
-/// Throws Error(bad_input) that names the option: an unknown router or branch, a router whose protocol has no next best
-/// branch or that is left without one, a k that no router takes or that some router has too few branches for.
+/// Throws Error(bad_input) that names the option: an unknown router or branch, a protocol without next best branch, a
+/// router without any branch left, a k that no router takes or that exceeds some router's branches.
 void check_intervention(const Graph& graph, const Intervention& intervention);
 
 /// The graph with another k, as the oracle runs it too. With 0 it is the same object.

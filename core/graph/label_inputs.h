@@ -15,7 +15,7 @@ struct LabelInput {
   int32_t branches = 0;
   std::string router;
 };
-/// In running order of their routers.
+/// The inputs in running order of their routers.
 std::vector<LabelInput> label_inputs(const Graph& graph);
 /// Throws Error(bad_input) with the first label that is no branch of the router.
 void check_labels(const Graph& graph, const LabelInput& input, std::span<const int32_t> labels);

@@ -44,7 +44,7 @@ void expect_inputs(const Node& node, size_t least, size_t most) {
 }
 
 namespace {
-/// The type of a value, and what it is where that is the fault.
+/// The type of a value, and its kind if that is the fault.
 std::string value_text(const Graph& graph, const Value& v) {
   const std::string type = type_text(graph, v.type);
   return v.kind == ValueKind::weight ? "weight " + type : v.kind == ValueKind::decision ? "decision " + type : type;

@@ -1,5 +1,5 @@
-// What an operator is: its shape rule, how its outputs' cells depend on its inputs' cells, and what it costs. Each
-// operator is one const Operator in ops/NAME.cpp, listed in operators.cpp.
+// An operator has a shape rule, a rule how its outputs' cells depend on its inputs' cells, and a cost. Each operator is
+// one const Operator in ops/NAME.cpp, listed in operators.cpp.
 #pragma once
 #include <functional>
 #include <optional>
@@ -31,10 +31,10 @@ struct Flow {
   Mix mix = Mix::cell;
   SpaceId space = kNone;       ///< within, before
   bool decision_only = false;  ///< the dependence is only in who was chosen: it vanishes when decisions are replayed
-  bool weights = false;        ///< of a decision: the weights of the choices are read, not only who was chosen
+  bool weights = false;        ///< the weights of a decision's choices are read, not only who was chosen
 };
 
-/// What running a node once costs, with the rows that really came.
+/// The cost of running a node once, with the rows that really came.
 struct Cost {
   double flops = 0;
   double weight_bytes = 0;      ///< weights read
@@ -50,7 +50,7 @@ struct CostContext {
       {};  ///< cells that a branch gets; may be a mean below 1
 };
 
-/// What an operator is to the graph around it (roles.h asks).
+/// The role of an operator in the graph around it (roles.h asks).
 enum class Role : uint8_t {
   compute,    ///< outputs from inputs, as its flow says
   pointwise,  ///< each output cell from the same cell of its inputs and from weights: the same over a branch's cells as
@@ -60,9 +60,9 @@ enum class Role : uint8_t {
   open,       ///< takes rows of input 0 to where input 1, a decision or ragged cells, sends them: an output for each of
               ///< `spaces`
   close,      ///< joins rows of branches in the space that its attribute `space` names
-  grouped,    ///< works on all slots of the decision input 1, or on the members of all; inputs from 2 up to the extras
-              ///< serve one branch each, those that `branches` lists: the first weight of all of them, then the second,
-              ///< and so on
+  grouped,    ///< works on all slots of the decision input 1, or on the members of all. Inputs from 2 up to the extras
+              ///< serve one branch each of those that `branches` lists: the first weight for all of them, then the
+              ///< second, and so on
   unfold,     ///< cuts the content of input 0 into cells of a grid
   exchange,   ///< moves rows between ranks
   state,      ///< changes the state that is its first input, and gives nothing
@@ -80,7 +80,7 @@ struct Operator {
   Role role = Role::compute;
   /// The optional inputs it knows, with blanks between.
   std::string_view extras = {};
-  /// What it knows besides `extras`.
+  /// Attributes that it knows besides `extras`.
   std::span<const AttributeRule> attributes = {};
   /// The operator that does this one's work for all slots of a decision at once, with its inputs from 1 up to the
   /// extras, and a bias where it has one, for each branch; empty: there is none.
@@ -92,7 +92,7 @@ struct Operator {
   /// an activation behind a residual sets `residual_first`; `factors` takes the numbers by which a neighbour before it
   /// multiplies whole rows.
   std::string_view absorbs = {};
-  /// Of a state's operator: rows that it does not write stay as they are.
+  /// Rows that a state's operator does not write stay as they are.
   bool keeps_rows = false;
   /// Output 0 may lie where input 0 lies: the operator reads each row before it writes over it.
   bool in_place = false;
@@ -101,7 +101,7 @@ struct Operator {
   /// The operator that does two of this one as one step: a depthwise one, and the pointwise one behind it; empty: there
   /// is none.
   std::string_view separable_as = {};
-  /// The columns of the grid in which it lays out the cells of its output, row by row; null: in none.
+  /// The columns of the grid in which it lays out its output's cells, row by row; null: it makes no grid.
   int64_t (*columns)(const Graph&, const Node&) = nullptr;
 };
 
@@ -114,7 +114,7 @@ std::span<const Operator* const> operators();
 /// nullptr when there is none of that name.
 const Operator* find_operator(std::string_view name);
 
-/// What a node is called in messages: its operator and "its name".
+/// The name of a node in messages: its operator and "its name".
 std::string node_text(const Node& node);
 
 // Helpers for shape rules; each error names the node, what was expected and what came.
@@ -133,7 +133,7 @@ void expect_content(const Graph& graph, const Node& node, size_t index, const st
 void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId space);
 /// Input `index` is a weight in f32, f16 or bf16.
 void expect_weight(const Graph& graph, const Node& node, size_t index);
-/// The same of a weight that may also lie in blocks (NumberFormat::multiplies).
+/// The same for a weight that may also lie in blocks (NumberFormat::multiplies).
 void expect_product_weight(const Graph& graph, const Node& node, size_t index);
 /// Input `index` is a weight, the same for all cells, and has this content.
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content);

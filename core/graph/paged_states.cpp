@@ -84,7 +84,7 @@ class AddedRows {
 }  // namespace
 
 PagedStates paged_states(const Graph& g) {
-  std::map<ValueId, ValueId> places;  // by state: what tells its places, kNone where it has to lie in one piece
+  std::map<ValueId, ValueId> places;  // by state: the value that tells its places; kNone if it has to lie in one piece
   const auto use = [&](ValueId state, ValueId by) {
     if (g.value(state).kind != ValueKind::state) return;
     const auto [at, first] = places.emplace(state, by);

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// What becomes of pixels behind the last whole step of a grid.
+/// The fate of pixels behind the last whole step of a grid.
 enum class PatchBorder : uint8_t {
   shift,  ///< the last row and the last column of patches are shifted back so that they end with the picture
   cut,    ///< no patch holds them

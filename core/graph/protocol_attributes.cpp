@@ -8,7 +8,7 @@
 
 namespace stormcell {
 namespace {
-/// Which of the words with blanks between it is.
+/// The place of a word in a list with blanks between.
 size_t index_of(std::string_view words, std::string_view word) {
   std::vector<std::string> known;
   for (size_t at = 0; at < words.size();) {
@@ -25,7 +25,7 @@ std::string word_at(std::string_view words, size_t index) {
 }
 }  // namespace
 
-// What a node does not say is as in a Protocol of which nothing is said.
+// Attributes that equal those of a default Protocol are left out.
 Attributes to_attributes(const Protocol& p) {
   Attributes a;
   const Protocol d;

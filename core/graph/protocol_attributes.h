@@ -8,8 +8,8 @@ namespace stormcell {
 inline constexpr std::string_view kSoftmaxWords = "none before after";  ///< in the order of SoftmaxPlace
 inline constexpr std::string_view kDroppedWords = "zero scaled_input";  ///< in the order of DroppedCells
 
-/// What a route node may say: its protocol's parameters, the number of branches where one label a cell decides, which
-/// stack of the model it belongs to, and in which branches that are no more (within.h).
+/// The attributes of a route node: its protocol's parameters, the number of branches if one label per cell decides, the
+/// stack of the model that it belongs to, and its former branches (within.h).
 inline constexpr AttributeRule kRouteAttributes[] = {
     {"protocol", AttributeKind::word},  // parse_protocol names those there are
     {"k", AttributeKind::integer, Presence::optional},

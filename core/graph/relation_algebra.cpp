@@ -23,7 +23,7 @@ CellRelation join(const Graph& graph, const CellRelation& a, const CellRelation&
 
 CellRelation compose(const Graph& graph, const CellRelation& relation, const Flow& flow, SpaceId from, SpaceId to) {
   if (relation.reach == Reach::none) return {};
-  // What has no cells is shared by all of them, and all of what it came from is behind it.
+  // A value without cells is shared by all cells, and depends on all of its origin.
   if (from == kNone) return kBatch;
   if (flow.mix == Mix::none) return {};
   if (relation.reach == Reach::batch || flow.mix == Mix::batch || to == kNone) return kBatch;

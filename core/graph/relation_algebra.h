@@ -9,7 +9,7 @@ namespace stormcell {
 
 /// Every cell depends on itself; a value without cells is one cell for all.
 CellRelation identity_relation(const Graph& graph, SpaceId space);
-/// What both allow together.
+/// The relation that allows what both allow together.
 CellRelation join(const Graph& graph, const CellRelation& a, const CellRelation& b);
 /// `relation` of an input over `from`, carried by `flow` to an output over `to`.
 CellRelation compose(const Graph& graph, const CellRelation& relation, const Flow& flow, SpaceId from, SpaceId to);

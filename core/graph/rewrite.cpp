@@ -171,7 +171,7 @@ std::optional<size_t> Rewriter::bring_together(BlockPlace place, std::span<const
   const size_t start = first - nodes.begin();
   if (static_cast<size_t>(last - first) == wanted.size()) return start;
 
-  // Behind goes what reads, through whatever stands here, a value of the members.
+  // Nodes go behind if they read, through whatever stands here, a value of the members.
   std::vector<NodeId> before, together, behind;
   std::set<ValueId> made, made_behind;
   for (auto at = first; at != last; ++at) {

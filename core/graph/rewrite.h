@@ -1,4 +1,5 @@
-// What passes share: parts of a graph copied, moved together, replaced, and what nobody uses any more dropped.
+// The tools of passes: they copy parts of a graph, move them together, replace them, and drop what nobody uses any
+// more.
 #pragma once
 #include <map>
 #include <optional>
@@ -14,11 +15,11 @@ namespace stormcell {
 
 using ValueMap = std::map<ValueId, ValueId>;
 
-/// The graph without the nodes that stand in no block, and without the values and spaces that nothing refers to any
-/// more. The graph's inputs stay.
+/// The graph without the nodes that are in no block, and without the values and spaces that nothing refers to any more.
+/// The graph's inputs stay.
 Graph compact(const Graph& graph);
 
-/// A graph under rewriting. New nodes stand in no block until they are placed.
+/// A graph under rewriting. New nodes are in no block until they are placed.
 class Rewriter {
  public:
   explicit Rewriter(Graph graph);

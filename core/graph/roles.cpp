@@ -6,7 +6,7 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kSentBy = 1;      // input of an `open` or `grouped` node: what tells where rows go
-constexpr size_t kFirstOwned = 2;  // of a `grouped` one: the first input that serves one branch alone
+constexpr size_t kFirstOwned = 2;  // first input of a `grouped` node that serves one branch alone
 
 bool holds_word(std::string_view words, std::string_view word) {
   return (" " + std::string(words) + " ").find(" " + std::string(word) + " ") != std::string::npos;

@@ -10,7 +10,7 @@
 namespace stormcell {
 namespace {
 
-/// What two spaces share that hold the same cells: a routed space its decision and branch, any other its number.
+/// The common key of spaces with the same cells: decision and branch of a routed space, the number of any other.
 using SpaceKey = std::pair<ValueId, int32_t>;
 
 /// A space without padding counts as its base.
@@ -26,7 +26,7 @@ struct RouterCells {
   SpaceId space = kNone;
   std::vector<int32_t> nested;  ///< branches in which other routers stand
   std::vector<SpaceKey> above;  ///< the spaces that hold all cells of this router
-  size_t first_mark = 0;        ///< of all branches without a router; then one for each of `nested`
+  size_t first_mark = 0;        ///< the mark of all branches without a router; then one for each of `nested`
   size_t marks() const { return 1 + nested.size(); }
 };
 
@@ -136,7 +136,7 @@ class Edges {
       const Value& in = g_.value(n.inputs[i]);
       if (in.kind == ValueKind::weight || in.kind == ValueKind::decision || in.kind == ValueKind::ragged) continue;
       if (has_role(n, Role::state) && i == 0) continue;
-      // Who else is chosen may depend on other cells; what is chosen for a cell depends on its own.
+      // Other cells may decide who else is chosen; what is chosen for a cell depends on its own.
       if (is_route(n) || (n.op->flow && n.op->flow(g_, n, i).mix == Mix::cell)) came.add(marks(n.inputs[i]));
     }
     if (is_route(n)) {
@@ -144,7 +144,7 @@ class Edges {
       return;
     }
     if (has_role(n, Role::state)) {
-      // What is written replaces the content, but for rows that stay.
+      // The write replaces the content, except for rows that stay.
       if (!n.op->keeps_rows) marks(n.inputs[0]) = {};
       marks(n.inputs[0]).add(came);
       return;
@@ -220,10 +220,10 @@ class Edges {
   const Graph& g_;
   static constexpr int32_t kNoRouter = -1;
 
-  IdVector<ValueId, Marks> marks_;  ///< by value: whose cells it holds
+  IdVector<ValueId, Marks> marks_;  ///< by value: the router branches whose cells it holds
   std::vector<RouterCells> routers_;
   IdVector<ValueId, int32_t> router_of_;  ///< by decision
-  std::vector<Marks> meets_;              ///< by router: whose cells come to it
+  std::vector<Marks> meets_;              ///< by router: the router branches whose cells come to it
 };
 
 }  // namespace

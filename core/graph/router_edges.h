@@ -1,4 +1,4 @@
-// Which router's cells meet which router next: routers form a graph, not a chain.
+// The next routers that a router's cells meet: routers form a graph, not a chain.
 #pragma once
 #include <vector>
 
@@ -6,7 +6,7 @@
 
 namespace stormcell {
 
-/// Cells of `from` come to `to` and meet no router between. Both are route nodes; `from` stands before `to` in running
+/// Cells of `from` come to `to` and meet no router between. Both are route nodes; `from` comes before `to` in running
 /// order, so edges form no cycle.
 struct RouterEdge {
   NodeId from = kNone, to = kNone;

@@ -33,7 +33,7 @@ void add_mixing(const Graph& g, const Node& n, std::vector<Mixing>& mixes) {
   for (size_t i = 0; i < n.inputs.size() && n.op->flow; ++i) {
     const Flow flow = n.op->flow(g, n, i);
     if (flow.mix == Mix::cell || flow.mix == Mix::none) continue;
-    // What only hands a parent's row to its cells mixes nothing.
+    // An operator that only hands a parent's row to its cells mixes nothing.
     if (flow.mix == Mix::within && flow.space == g.value(n.inputs[i]).type.space) continue;
     const Mixing mixing{std::string(n.op->name), flow.mix == Mix::batch ? kNone : flow.space, flow.mix == Mix::before};
     if (std::find(mixes.begin(), mixes.end(), mixing) == mixes.end()) mixes.push_back(mixing);

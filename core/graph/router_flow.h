@@ -1,4 +1,4 @@
-// What depends on each router's decision, and what mixes cells between it and the next router.
+// The dependents of each router's decision, and what mixes cells between it and the next router.
 #pragma once
 #include <string>
 #include <vector>
@@ -20,9 +20,9 @@ struct RouterFlow {
   NodeId router = kNone;
   ValueId decision = kNone;
   std::string name;
-  std::vector<ValueId> values;       ///< that depend on the decision, in running order
-  std::vector<std::string> outputs;  ///< of the graph, that depend on it
-  std::vector<std::string> routers;  ///< whose decisions depend on it
+  std::vector<ValueId> values;       ///< values that depend on the decision, in running order
+  std::vector<std::string> outputs;  ///< outputs of the graph that depend on it
+  std::vector<std::string> routers;  ///< routers whose decisions depend on it
   /// its own capacity or priority, then what mixes the cells it routed before the next router decides
   std::vector<Mixing> mixes;
 };
@@ -30,8 +30,8 @@ struct RouterFlow {
 /// One entry a route node, in running order.
 std::vector<RouterFlow> router_flows(const Graph& graph);
 
-/// For each value the values that are computed from it in one step; states are values like others, whatever the order
-/// of writing. A gather's outputs come from the decisions between, a repeat's states from its stop.
+/// The values that are computed in one step from each value; states are values like others, whatever the order of
+/// writing. A gather's outputs come from the decisions between, a repeat's states from its stop.
 IdVector<ValueId, std::vector<ValueId>> value_successors(const Graph& graph);
 
 /// "attention within sequences", "capacity within sequences, in order", "priority over the batch".

@@ -8,7 +8,7 @@
 namespace stormcell {
 
 /// The graph with these thresholds; routers that it does not have are passed over, for another phase may have them.
-/// With none it is the same object.
+/// Without thresholds it is the same object.
 std::shared_ptr<const Graph> with_thresholds(std::shared_ptr<const Graph> graph, const RouterThresholds& thresholds);
 
 }  // namespace stormcell

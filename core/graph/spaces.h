@@ -1,4 +1,4 @@
-// Spaces that follow from a value (where a decision sends cells, which cells a ragged value tells), and how cells lie
+// Spaces that follow from a value (cells of a branch of a decision, cells of a ragged value), and the order of cells
 // below the items.
 #pragma once
 #include "core/graph/graph.h"

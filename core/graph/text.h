@@ -26,13 +26,13 @@
 //   }
 //   output y = %y real %mask
 //
-// A weight without a recipe (core/weights/recipe.h) behind it is the stored tensor of its name. A decision reads
-// BRANCHESxCHOICES, and its slots are all that it chose, branch after branch. Ragged cells read xTIMES: how often one
-// may come. What an output holds where the mask behind `real` is 0 is nobody's. Annotations stand behind a value's type
-// and at a node's end:
+// A weight without a recipe (core/weights/recipe.h) behind it is the stored tensor of its name. A decision has the type
+// BRANCHESxCHOICES, and its slots are all that it chose, branch after branch. Ragged cells have the type xTIMES: how
+// often one may come. The content of an output where the mask behind `real` is 0 means nothing. Annotations are behind
+// a value's type and at a node's end:
 //   %s : f32 tokens [4] @storage=bf16 = linear(%h, %w) activation="relu" @kernel=linear.plain
 // Spaces in attributes are written @NAME. A node is called as its first output unless it says `as`.
-// Names with other than plain characters stand in quotes, with \" \\ \n \t \xHH. # begins a comment.
+// Names with other than plain characters are in quotes, with \" \\ \n \t \xHH. # begins a comment.
 #pragma once
 #include <string>
 #include <string_view>

@@ -70,7 +70,7 @@ class Parser {
     }
   }
 
-  /// What may stand in a body as well: spaces and nodes.
+  /// Parses what a body may hold, too: spaces and nodes.
   void block_statement(Block& block, int depth) {
     if (line_.accept("space")) {
       space();
@@ -314,7 +314,7 @@ class Parser {
     n.yields.push_back(std::move(yields));
   }
 
-  /// What the operator's rule gives must be what the text says.
+  /// Checks that the operator's rule gives what the text says.
   void infer(const Node& n, const TextCursor& at) {
     std::vector<Result> results;
     try {

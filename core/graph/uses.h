@@ -1,4 +1,4 @@
-// Who uses what in a graph: blocks in order, what a node reads and changes with its bodies, how often a value is used.
+// The uses in a graph: blocks in order, what a node reads and changes with its bodies, how often a value is used.
 #pragma once
 #include <functional>
 #include <set>
@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// Which block: of a node's body, or the graph's own. References to blocks do not outlive the next node, this does.
+/// A block: of a node's body, or the graph's own. References to blocks do not outlive the next node, this does.
 struct BlockPlace {
   NodeId owner = kNone;
   size_t body = 0;
@@ -26,9 +26,9 @@ std::vector<BlockPlace> blocks_of(const Graph& graph, Fallbacks fallbacks);
 std::vector<ValueId> reads_of(const Graph& graph, NodeId node);
 /// States that a node changes, its bodies included.
 std::set<ValueId> states_written(const Graph& graph, NodeId node);
-/// How often each value is used: inputs of nodes that stand in a block, what bodies yield, outputs of the graph.
+/// How often each value is used: by inputs of nodes in a block, yields of bodies, outputs of the graph.
 IdVector<ValueId, int32_t> count_uses(const Graph& graph);
-/// Every number of a space that the node's attributes hold becomes what `to` makes of it.
+/// Replaces every number of a space in the node's attributes by the result of `to`.
 void map_spaces(Node& node, const std::function<SpaceId(SpaceId)>& to);
 /// The node's attributes hold the number of one.
 bool names_spaces(const Node& node);

@@ -1,4 +1,4 @@
-// Names of a graph's values, each of which stands once.
+// Names of a graph's values, each of which occurs once.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,7 +17,7 @@ class ValueNames {
   std::string take_numbered(std::string_view base);
 
  private:
-  std::map<std::string, int, std::less<>> known_;  // with the last number behind it that was given
+  std::map<std::string, int, std::less<>> known_;  // with the last number that was given behind it
 };
 
 }  // namespace stormcell

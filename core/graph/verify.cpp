@@ -30,7 +30,7 @@ class Verifier {
       if (v.type.space != kNone && !graph_.spaces.holds(v.type.space))
         fail("value %" + v.name, "expected a space, got number " + to_text(v.type.space));
       content(v);
-      if (v.producer == kNone) format(v);  // what is computed has the format that its operator says
+      if (v.producer == kNone) format(v);  // a computed value has the format that its operator says
       if (v.kind == ValueKind::input && graph_.is_dynamic(v.type.space))
         fail("value %" + v.name,
              "expected an input over cells that are there before any decision, got " + type_text(graph_, v.type));
@@ -90,8 +90,8 @@ class Verifier {
                                    ", got " + type_text(graph_, v.type));
   }
 
-  /// Operators read rows in four bytes an element; those that know pages round what they put there, and widen what they
-  /// read.
+  /// Operators read rows in four bytes an element; those that know pages round the rows that they put there, and widen
+  /// the rows that they read.
   void rounded_states() const {
     const auto rounded = [](const Value& v) {
       return v.kind == ValueKind::state && format_of(v.type.dtype).rounds_rows;

@@ -9,9 +9,9 @@ namespace stormcell {
 inline constexpr int64_t kMostContent = int64_t{1} << 40, kMostElements = int64_t{1} << 46;
 
 /// Throws Error(bad_input) that names the node, what was expected and what came: inputs defined before use and visible
-/// in their block, one producer a value, types as the shape rules infer them, spaces that form a tree, cells used only
-/// where their decision is known, constant content extents, bodies where they belong, outputs that exist, annotations
-/// where they may stand.
+/// in their block, one producer a value, types as the shape rules infer them, spaces in a tree, cells used only where
+/// their decision is known, constant content extents, bodies where they belong, outputs that exist, annotations only
+/// where they are allowed.
 void verify(const Graph& graph);
 
 }  // namespace stormcell

@@ -7,7 +7,7 @@
 namespace stormcell {
 
 /// Windows of window_height x window_width over a grid of height x width cells, row by row, `shift` places further down
-/// and right than the grid begins: what hangs over its end comes from its beginning.
+/// and right than the grid begins: parts that hang over its end come from its beginning.
 struct WindowGrid {
   int64_t height = 0, width = 0, window_height = 0, window_width = 0, shift_height = 0, shift_width = 0;
 

@@ -14,11 +14,11 @@ struct FormerBranch {
   int32_t branch = 0;
 };
 
-/// What the attribute `within` of a route node says ("reached=0 compute=1"), outermost first: it belongs to the
-/// identity of the cells, as the routed spaces do in which it decides. Empty: it says nothing. Error(bad_input) for
-/// what is no such list.
+/// The attribute `within` of a route node ("reached=0 compute=1"), outermost branch first. It belongs to the identity
+/// of the cells, as the routed spaces do in which the node decides. Empty: there is none. Error(bad_input): it is no
+/// such list.
 std::vector<FormerBranch> former_branches(const Node& route);
-/// `route`, which decided over the routed space `space`, is to decide over its parent.
+/// Lets `route`, which decided over the routed space `space`, decide over its parent.
 void add_within(const Graph& graph, SpaceId space, Node& route);
 
 }  // namespace stormcell

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// An object a trace: its items, those with a label, and a list of its exits. What is not known is null.
+/// An object for each trace: its items, those with a label, and a list of its exits. Unknown values are null.
 nlohmann::ordered_json json_of(const std::vector<TracedExits>& traces);
 
 }  // namespace stormcell

@@ -304,7 +304,7 @@ class TraceRun : public TraceSink {
 /// The parts that the traces of one import hold together.
 struct RecordedParts {
   std::set<int64_t> ranks;
-  std::set<int32_t> layers;     ///< layers in which an expert was chosen, of traces of single ranks
+  std::set<int32_t> layers;     ///< layers with a chosen expert, from traces of single ranks
   std::string of_single_ranks;  ///< the first trace of a single rank; empty: there is none
   std::string nothing;          ///< why the first empty trace is empty; empty: there is none
 };

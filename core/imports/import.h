@@ -14,7 +14,7 @@ namespace stormcell {
 
 struct ImportFormat {
   std::string_view id, summary;
-  std::string_view suffix;  ///< how names of such files usually end
+  std::string_view suffix;  ///< usual end of such files' names
 };
 /// The visible list.
 std::vector<ImportFormat> import_formats();
@@ -29,14 +29,14 @@ struct ImportedSession {
 
 struct ImportFigures {
   std::string format;     ///< of all files, or "mixed"
-  int64_t rows_read = 0;  ///< a row is one choice of one cell at one router, of counts that of one branch in one step
-  int64_t choices = 0;    ///< choices of all cells at all routers; of counts their sum, as the loads of analyze
+  int64_t rows_read = 0;  ///< a row is one choice of one cell at one router; for counts, that of one branch in one step
+  int64_t choices = 0;    ///< choices of all cells at all routers; for counts their sum, as the loads of analyze
   int64_t rows_skipped = 0;  ///< of layers without branches
-  int64_t rows_masked = 0;   ///< that name no branch
+  int64_t rows_masked = 0;   ///< rows that name no branch
   int64_t rows_shared = 0;   ///< of fused shared experts, left out: every cell goes there
   int64_t empty_lines = 0;   ///< empty lines in texts, which are left out
   TracedShape model;
-  /// "complete", or what the recorders left out, in words; empty: a trace does not say
+  /// "complete", or the recorders' omissions in words; empty: a trace does not say
   std::string recorded;
   std::vector<TracedExits> exits;  ///< of each trace of a network with exits
   std::vector<std::string> lacks;  ///< contents that the traces do not have
@@ -52,8 +52,8 @@ struct ImportFigures {
 };
 
 /// Files of several models go into one session for each model: S.storm, S-2.storm and so on. If one of these names
-/// holds the model already, it is used. Bad input leaves the session as it was, or none where there was none.
-/// Interrupted, it keeps the batches that were read and marks the run so.
+/// holds the model already, it is used. Bad input leaves the session unchanged, and creates none. Interrupted, it keeps
+/// the batches that were read and marks the run so.
 ImportFigures import_traces(const ImportOptions& options, const Progress& progress = {});
 /// stormcell.import/1
 std::string to_json(const ImportFigures& figures);

@@ -1,4 +1,4 @@
-// What a user asks of an import.
+// Options of an import.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -7,12 +7,12 @@
 namespace stormcell {
 
 struct ImportOptions {
-  std::vector<std::string> traces;  ///< files, or folders: what the session does not have yet
+  std::vector<std::string> traces;  ///< files, or folders: their new traces
   std::string session;              ///< created, or appended to if it has the model of one of the traces
-  std::string format;               ///< empty: told by each file's content
-  std::string model_config;         ///< a config.json, for what the traces do not say; may be empty
+  std::string format;               ///< empty: recognised by each file's content
+  std::string model_config;         ///< a config.json, for facts that the traces lack; may be empty
   int64_t hidden = 0, ffn = 0;      ///< sizes of a branch where there is no config.json; 0: not known
-  /// whose ids a server that fused them put behind the routed ones; -1: what the config.json says
+  /// experts whose ids a fusing server put behind the routed ones; -1: as in the config.json
   int64_t shared_experts = -1;
 };
 

@@ -172,7 +172,7 @@ SessionWriter& ImportTargets::open(TraceHeader& header, const std::string& trace
 void ImportTargets::check(bool is_known) const {
   const bool is_used = std::any_of(targets_.begin(), targets_.end(),
                                    [&](const Target& t) { return t.session->path() == options_.session; });
-  // The file is opened to see what it holds.
+  // Opens the file to see its content.
   if (!targets_.empty() && !is_used && !is_known && !is_free(options_.session)) SessionWriter(options_.session, first_);
 }
 

@@ -36,7 +36,7 @@ class ImportTargets {
 
  private:
   struct Target {
-    std::vector<std::string> fingerprints;  ///< by each of them a trace is of this model
+    std::vector<std::string> fingerprints;  ///< fingerprints by which a trace is of this model
     std::unique_ptr<SessionWriter> session;
   };
   /// Numbers of branches of one model.

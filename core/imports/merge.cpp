@@ -161,7 +161,7 @@ bool by_ranks_of(const MergeOptions& options, const std::vector<Part>& parts) {
   return by ? by == MergeBy::ranks : all_known && ranks.size() > 1;
 }
 
-/// In their order: by day, then by step, then by rank.
+/// Batches in order: by day, then by step, then by rank.
 std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_ranks) {
   const std::vector<size_t> day = days_of(parts, by_ranks);
   if (by_ranks) check_maps(parts, day);
@@ -181,7 +181,7 @@ std::vector<MergedBatch> batches_of(const std::vector<Part>& parts, bool by_rank
     const auto of_day = out.begin() + begin;
     if (by_ranks)
       std::stable_sort(of_day, out.end(), [](const MergedBatch& a, const MergedBatch& b) { return a.step < b.step; });
-    // Each day's numbers go on behind the last one's.
+    // Each day's numbers continue those of the day before.
     int64_t least = INT64_MAX, most = -1;
     for (auto b = of_day; b != out.end(); ++b)
       if (b->step >= 0) least = std::min(least, b->step), most = std::max(most, b->step);
@@ -283,7 +283,7 @@ class MergedRun {
         record.add_decision(decision->record(static_cast<int32_t>(r)));
   }
 
-  /// Labels and texts of a batch's sequences, where the part has any.
+  /// Labels and texts of a batch's sequences, if the part has any.
   static void copy_inputs(const Part& part, const CellTable& cells, BatchRecord& record) {
     int64_t first = INT64_MAX, end = 0;
     for (int64_t i = 0; i < cells.sequences; ++i)
@@ -324,7 +324,7 @@ Json json_of(const MergedPart& p) {
           {"requests", p.requests}};
 }
 
-/// Joins the gaps that recorders state of the parts; a recording is complete only where all parts are.
+/// Joins the gaps of the parts that recorders state; a recording is complete only if all parts are.
 void join_cuts(const std::vector<Part>& parts, nlohmann::json& about) {
   std::vector<std::string> cuts;
   bool stated = true;

@@ -1,4 +1,4 @@
-// Parts of one trace as one run: of several ranks, step by step; of several days, one after the other.
+// Merges parts of one trace into one run: several ranks step by step, several days one after the other.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// How parts of a recording are joined.
+/// The way in which parts of a recording are joined.
 enum class MergeBy : uint8_t {
   ranks,  ///< steps of several ranks become one
   days,   ///< one part comes behind the other
@@ -21,7 +21,7 @@ inline std::string_view to_text(MergeBy by) { return row_of(kMergeBy, by); }
 
 struct MergeOptions {
   std::vector<std::string> parts;  ///< "S.storm": its imported runs; "S.storm#3", "S.storm#name": one
-  std::string session;             ///< made, or appended to where it is of the same model
+  std::string session;             ///< created, or appended to if it is of the same model
   std::string by;    ///< a word of kMergeBy; empty: ranks where each part is of a rank and they are not all of one
   std::string name;  ///< of the run; empty: "merged"
 };

@@ -1,4 +1,4 @@
-// Recorders: Python files for other programs, which write a routing trace that import reads. They lie in
+// Recorders: Python files for other programs, which write a routing trace that import reads. They are in
 // resources/recorders.
 #pragma once
 #include <string>

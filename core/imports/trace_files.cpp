@@ -38,7 +38,7 @@ struct KnownTrace {
   std::string told;
   int64_t modified = 0;
 };
-/// By their content.
+/// Known traces, by their content.
 using KnownTraces = std::multimap<std::string, KnownTrace>;
 
 std::string sizes_told(int64_t hidden, int64_t ffn) {
@@ -107,7 +107,7 @@ std::vector<std::string> files_of(const std::string& folder) {
   return files;
 }
 
-/// To be read, unless this call reads the same already.
+/// Adds a file to be read, unless this call already reads the same one.
 void add_new(const std::string& path, const std::shared_ptr<const MappedFile>& file, const std::string& content,
              const std::string& told, KnownTraces& known, TraceFiles& out) {
   KnownTrace trace;
@@ -125,7 +125,7 @@ void add_known(const std::string& path, const KnownTrace& known, TraceFiles& out
     out.warnings.push_back(path + ": is the same trace as " + known.path + ", which is read once");
 }
 
-/// Says what the first files are: "a.html is an HTML page, b.bin, and 3 more".
+/// Names the kinds of the first files: "a.html is an HTML page, b.bin, and 3 more".
 std::string kinds_text(const std::vector<std::string>& files) {
   constexpr size_t kMostNamed = 3;
   std::string list;
@@ -212,7 +212,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
 }
 
 /// A file counts as known only if it was read with the same options, and in the format that --format names, if any. A
-/// large file, of which only parts are hashed, must also have the same time of writing.
+/// large file, which is hashed only in parts, must also have the same time of writing.
 void add_file(const std::string& path, const ImportOptions& options, const std::string& told, const Progress& progress,
               KnownTraces& known, TraceFiles& out) {
   const auto file = open_trace(path, progress);

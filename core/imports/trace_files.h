@@ -1,4 +1,4 @@
-// Which files an import reads: what the session does not have yet.
+// The files that an import reads: those that the session does not have yet.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -40,12 +40,12 @@ std::shared_ptr<const MappedFile> open_trace(const std::string& path, const Prog
 /// The name of the file without folders and endings: "trace" for "runs/trace.csv.gz".
 std::string name_of_trace(const std::string& path);
 
-/// By what a trace is known again, whatever its name: its size and a SHA-256 over at most 1 MiB spread over it
+/// Identifies a trace whatever its name: its size and a SHA-256 over at most 1 MiB spread over it
 /// ("4096-5feceb66ff..."), so that gigabytes need not be read twice.
 std::string content_of(const MappedFile& file);
 /// When a file was last written, in nanoseconds of the file system's clock; 0: unknown.
 int64_t modified_of(const std::string& path);
-/// What the user said of the traces, which are read otherwise by it: "hidden 64, ffn 32"; empty: nothing.
+/// The user's options that change how traces are read: "hidden 64, ffn 32"; empty: none.
 std::string told_of(const ImportOptions& options);
 
 }  // namespace stormcell

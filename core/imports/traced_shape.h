@@ -7,7 +7,7 @@ namespace stormcell {
 
 struct TraceHeader;
 
-/// How many routers there are, and the most branches and choices of one of them.
+/// Number of routers, and the most branches and choices of one of them.
 struct TracedShape {
   std::string name;
   int64_t layers = 0, branches = 0, k = 0;

@@ -19,7 +19,7 @@ std::optional<int64_t> number_in(const std::string& path) {
   return {};
 }
 
-/// "key value" lines; empty where the file is absent.
+/// "key value" lines; empty if the file is absent.
 std::map<std::string, int64_t> numbers_in(const std::string& path) {
   std::map<std::string, int64_t> numbers;
   std::ifstream file(path);
@@ -57,8 +57,8 @@ std::vector<Mount> mounts_of(const std::string& root, const std::string& control
   return mounts;
 }
 
-/// The path of the process's group in the hierarchy of a controller (version 1) or in the unified one; empty where it
-/// is in none.
+/// The path of the process's group in the hierarchy of a controller (version 1) or in the unified one; empty if it is
+/// in none.
 std::string group_path(const std::string& root, const std::string& controller, bool is_v2) {
   std::ifstream file(root + "/proc/self/cgroup");
   for (std::string line; std::getline(file, line);) {
@@ -115,7 +115,7 @@ GroupMemory memory_of_v2(const std::string& folder) {
 GroupMemory memory_of_v1(const std::string& folder) {
   GroupMemory group{folder, number_in(folder + "/memory.limit_in_bytes").value_or(-1), 0};
   const auto stat = numbers_in(folder + "/memory.stat");
-  // What groups above allow, those too that a container does not see.
+  // The limit of the groups above, including those that a container does not see.
   if (const auto above = stat.find("hierarchical_memory_limit"); above != stat.end())
     group.limit = group.limit < 0 ? above->second : std::min(group.limit, above->second);
   if (group.limit >= kNoLimit) group.limit = -1;

@@ -1,4 +1,4 @@
-// What the control groups of this process allow it, and what they hold already: version 1 and 2, nested ones too.
+// Limits of this process's control groups and their use so far: versions 1 and 2, also nested.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,18 +11,18 @@ namespace stormcell {
 struct GroupMemory {
   std::string folder;  ///< of the group, for messages
   int64_t limit = -1;  ///< -1: none
-  /// What cannot be given back: anonymous memory, mapped files, shared memory, the kernel's own. Page cache that nobody
-  /// maps is not counted: it goes as soon as somebody needs the room.
+  /// Memory that cannot be given back: anonymous memory, mapped files, shared memory, the kernel's own. Page cache that
+  /// nobody maps does not count, because it gives way when memory is needed.
   int64_t used = 0;
   int64_t rest() const { return limit < 0 ? INT64_MAX : limit > used ? limit - used : 0; }
 };
 
-/// The process's group and those above it, the innermost first. `root` stands before every path that is read (""
-/// outside of tests): ROOT/proc/self/{cgroup,mountinfo} and the hierarchies mounted below ROOT/sys/fs/cgroup.
+/// The process's group and those above it, the innermost first. `root` precedes every path that is read ("" outside of
+/// tests): ROOT/proc/self/{cgroup,mountinfo} and the hierarchies mounted below ROOT/sys/fs/cgroup.
 std::vector<GroupMemory> memory_groups(const std::string& root = {});
 
-/// `anon + file_mapped` of the process's own group, in bytes: where the innermost group holds no other process. Else
-/// nothing.
+/// `anon + file_mapped` of the process's own group, in bytes, if the innermost group holds no other process; else
+/// empty.
 std::optional<int64_t> own_group_memory(const std::string& root = {});
 
 /// The smallest memory limit of those groups in bytes, 0: none.

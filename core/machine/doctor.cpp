@@ -86,7 +86,7 @@ std::vector<std::string> unused(const cpu::Processor& processor, cpu::Isa active
   return reasons;
 }
 
-/// What reads pictures in formats of others, and which Debian package a build needs for it.
+/// A library that reads other formats of pictures, and the Debian package that a build needs for it.
 LibraryVersion picture_library(const char* name, const std::string& version, const std::string& what,
                                const std::string& package) {
   return {name, version, version.empty() ? "not in this build (" + package + "); it reads no " + what : what};

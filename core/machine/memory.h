@@ -5,14 +5,13 @@
 
 namespace stormcell {
 
-/// Bytes of the machine's memory, 0 where it cannot be told. `root` stands before every path that is read ("" outside
-/// of tests).
+/// Bytes of the machine's memory, 0 if unknown. `root` precedes every path that is read ("" outside of tests).
 int64_t total_memory(const std::string& root = {});
 /// Bytes this process may still take: the smallest of the machine's available memory and the rests of its control
 /// groups.
 int64_t available_memory(const std::string& root = {});
-/// What this process holds by the system's count: `anon + file_mapped` of its control group where it has one of its
-/// own, else RssAnon + RssFile. Page cache that nobody maps is not use.
+/// Memory of this process by the system's count: `anon + file_mapped` of its control group if it has one of its own,
+/// else RssAnon + RssFile. Page cache that nobody maps does not count.
 struct HeldMemory {
   int64_t bytes = 0;  ///< 0: the system does not say
   bool of_group = false;
@@ -20,7 +19,7 @@ struct HeldMemory {
 HeldMemory held_memory(const std::string& root = {});
 /// Largest resident set of this process so far.
 int64_t peak_resident_memory();
-/// The peak counts from here on, where the system allows it.
+/// Restarts the peak here, if the system allows it.
 void reset_peak_resident_memory();
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// What other processes took of this process's processors while it measured. A neighbour that takes a steady share shows
-// in no spread of repeated executions.
+// Measures the load of other processes on this process's processors. Repeated executions do not show it if a neighbour
+// takes a steady share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,23 +16,22 @@ struct ProcessorTimes {
   double idle = 0;
   double own = 0;  ///< of this process
 };
-/// `root` stands before every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty:
-/// those that this process may use.
+/// `root` precedes every path that is read ("" outside of tests); `allowed`: numbers of the processors, empty: those
+/// that this process may use.
 ProcessorTimes processor_times(const std::string& root = {}, std::vector<int> allowed = {});
 
-/// Between readings; a measurement may have several parts.
+/// Load between pairs of readings; a measurement may have several parts.
 class OtherLoad {
  public:
   void add(const ProcessorTimes& before, const ProcessorTimes& after);
   /// Processors that others kept busy, on average.
   double others() const { return elapsed_ > 0 ? others_ / elapsed_ : 0; }
-  /// The average part of the processors that other processes or other virtual machines took. Nothing: too little was
-  /// measured.
+  /// Average share of the processors that other processes or virtual machines took. Empty: too little was measured.
   std::optional<double> share() const;
-  /// Of all that was wanted, the part that other virtual machines took.
+  /// Share of the wanted time that other virtual machines took.
   double stolen() const { return wanted_ > 0 ? stolen_ / wanted_ : 0; }
-  /// A sentence where it disturbs `threads` that compute: others had more than what these leave free and a tenth of
-  /// what they need, or a twentieth was stolen. Empty: neither, or too little was measured to tell.
+  /// A warning if others disturb `threads` that compute: they took more than these leave free plus a tenth of what they
+  /// need, or a twentieth was stolen. Empty: neither, or too little was measured.
   std::string warning(int threads) const;
 
  private:

@@ -71,7 +71,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
     progress.report("passes", std::ssize(c.cumulative_of), std::ssize(chosen));
   }
   for (size_t i = 0; i < c.passed.outcomes.size(); ++i) {
-    // Upon nothing, a pass is alone.
+    // A pass on top of nothing is alone.
     const bool first = c.cumulative_of[i] == 0;
     const PassOutcome& outcome = c.passed.outcomes[i];
     const std::string id(outcome.pass->id);

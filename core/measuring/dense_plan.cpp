@@ -23,7 +23,7 @@ std::unique_ptr<ReadyPlan> make_dense(Workload& work, const Progress& progress) 
                                 0, progress);
 }
 
-/// How the plan answers otherwise than the baseline, on a batch of each size; empty: nowhere.
+/// Difference of the plan's answers from the baseline's, on a batch of each size; empty: none.
 std::string difference(Workload& work, ReadyPlan& baseline, const std::vector<std::unique_ptr<ReadyPlan>>& dense,
                        const std::vector<int64_t>& batches, const CancellationToken& cancel) {
   for (const int64_t b : one_of_each_size(*work.state().data, batches))

@@ -8,10 +8,10 @@
 
 namespace stormcell {
 
-/// Measures it mirrored with the baseline over `batches` for about so many seconds; its figures go to `figures.dense`,
-/// the baseline's latency in these pairs to `dense_baseline_ms`, and how much faster routing alone makes the baseline
-/// to `routing_speedup`. A warning says why there are none: the graph has no dense form, or it does not answer as the
-/// baseline does.
+/// Measures the dense plan mirrored with the baseline over `batches` for about so many seconds. Its figures go to
+/// `figures.dense`, the baseline's latency in these pairs to `dense_baseline_ms`, and the gain of the baseline by
+/// routing alone to `routing_speedup`. If there are no figures, a warning says why: the graph has no dense form, or the
+/// dense plan answers otherwise than the baseline.
 void measure_dense(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches, double seconds,
                    RunSummaryFigures& figures, const Progress& progress);
 

@@ -16,9 +16,9 @@ struct FirstBatches {
 /// Up to eight of `batches`, evenly spread: the first ones may be shorter than the others. If the data have pictures of
 /// several `sizes`, it is the second batch alone, since each size is compiled when it comes.
 std::vector<int64_t> batches_to_time(int64_t batches, size_t sizes);
-/// Runs the baseline on the first batch, which touches all memory. Unless that takes long, the mean of
-/// batches_to_time() counts, of as many as run within half a second, but at least of one. Throws Error(bad_input) if the
-/// model does not fit into memory.
+/// Runs the baseline on the first batch, which touches all memory. If that is fast, the result is the mean over
+/// batches_to_time(), as many as run within half a second, but at least one. Throws Error(bad_input) if the model does
+/// not fit into memory.
 FirstBatches time_first_batches(Workload& work, const Progress& progress);
 
 }  // namespace stormcell

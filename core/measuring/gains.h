@@ -21,12 +21,12 @@ class Gains {
   /// Sets a figure of `pass`. `wrong`: how a plan that it comes from differs from the baseline; empty: not at all.
   void set(PassReport& pass, const Ratio& ratio, const std::string& wrong, std::optional<double>& value,
            std::optional<std::array<double, 2>>& ci95);
-  /// Adds what was withheld to the passes' reasons and to the warnings.
+  /// Adds the reasons of withheld gains to the passes' reasons and to the warnings.
   void tell(std::vector<PassReport>& passes, std::vector<std::string>& warnings) const;
 
  private:
   int64_t held_out_;
-  std::map<std::string, std::string> withheld_;  ///< by pass: why
+  std::map<std::string, std::string> withheld_;  ///< reasons by pass
 };
 
 }  // namespace stormcell

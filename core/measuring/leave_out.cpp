@@ -26,8 +26,9 @@ std::string memory_text(int64_t more) {
 /// More than a pass may take that gains nothing: as much as would count as saved.
 int64_t added_bytes(const PlanBytes& without, const PlanBytes& with) { return saved_bytes(with, without); }
 
-/// Slower, or more memory for a gain that is measured to be none or below a fiftieth. A measurement that cannot exclude
-/// such a gain, since it was short or beside others, says nothing against a pass: else it would throw out what helps.
+/// A loss is slower, or takes more memory for a gain that is measured to be none or below a fiftieth. A measurement
+/// that cannot exclude such a gain, because it was short or disturbed, is no evidence against a pass: otherwise useful
+/// passes would be dropped.
 bool is_loss(const Contribution& c) {
   constexpr double kWorthMemory = 1.02;
   if (c.speed.below_one()) return true;

@@ -1,7 +1,7 @@
-// Plans while they are measured, and what comes of it in the results: alike in run and optimize.
+// Measures plans, and writes their results in the same way for run and optimize.
 //
-// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings that hold while
-// plans are measured, passes that are left out, and plans of the time that all this takes.
+// This room times plans: mirrored rounds, paired speed-ups, intervals over several processes, ceilings measured along
+// with plans, passes that are left out, and plans of the time for all this.
 #pragma once
 #include <functional>
 #include <optional>
@@ -38,9 +38,9 @@ class MeasuredPlans {
   MeasuredPlans(const MeasuredPlans&) = delete;
   MeasuredPlans& operator=(const MeasuredPlans&) = delete;
 
-  /// Over these batches for so long; this has to outlive it.
+  /// The job for these batches and seconds; this object must outlive it.
   MirroredJob job(std::vector<int64_t> batches, double seconds);
-  /// Every plan on one batch: what a plan touches for the first time is not measured.
+  /// Runs every plan on one batch, so that memory touched for the first time is not measured.
   void warm_up(int64_t batch);
 
  private:
@@ -53,14 +53,14 @@ class MeasuredPlans {
   KeptBatch kept_;
 };
 
-/// Whether times of plans side by side tell which is faster: under a budget they do where the baseline had as much to
-/// read in each place of a chain. `why_not_stated`: where they do not, a sentence about what is not stated.
+/// True if times of plans side by side show which one is faster. Under a budget they do if the baseline had as much to
+/// read in each place of a chain. `why_not_stated`: if they do not, a sentence about what is not stated.
 bool tells_speed(const MirroredTimes& times);
 std::string why_not_stated(const std::string& what, const MirroredTimes& times);
 
-/// How plans were measured side by side.
+/// The way in which plans were measured side by side.
 struct Measured {
-  std::vector<int64_t> batches;  ///< that were executed, one as often as it was
+  std::vector<int64_t> batches;  ///< batches that were executed, as often as they were
   int64_t rounds = 0;            ///< as MirroredTimes has them
   double spread = 1;             ///< as repeat_spread()
   OtherLoad others;              ///< at work meanwhile
@@ -69,11 +69,11 @@ struct Measured {
 };
 Measured measured(const MirroredTimes& times);
 
-/// One of them, and where its figures go.
+/// One of them, and the place for its figures.
 struct MeasuredPlan {
   ReadyPlan& plan;
   Latency latency;
-  TimedReads read;  ///< by the executions that the latency is of
+  TimedReads read;  ///< reads of the executions behind the latency
   std::optional<PlanFigures>& figures;
   std::vector<OperatorTime>& operators;
 };

@@ -13,9 +13,9 @@
 namespace stormcell {
 namespace {
 
-// The batches in orders drawn one after another. The first way through them goes in parts, the first few of which run
-// twice: where there is no time for a second way, those tell whether batches gain alike. A part's second order is drawn
-// too: a fixed distance could lock onto something periodic.
+// The batches in orders drawn one after another. The first way through them goes in parts, whose first few run twice:
+// if there is no time for a second way, those show whether batches gain alike. A part's second order is drawn too: a
+// fixed distance could lock onto something periodic.
 class BatchOrder {
  public:
   explicit BatchOrder(std::vector<int64_t> batches) : way_(std::move(batches)) {
@@ -63,7 +63,7 @@ double add_baseline(Chain& chain, const TimedExecution& ran) {
   chain.baseline_reads.push_back(ran.read);
   return chain.baseline.emplace_back(ran.milliseconds);
 }
-/// Behind an execution of the baseline.
+/// Adds an execution of a plan behind one of the baseline.
 void add_plan(Chain& chain, size_t plan, const TimedExecution& ran) {
   chain.plan_reads.push_back(ran.read);
   chain.plans[plan].plan = ran.milliseconds, chain.plans[plan].before = chain.baseline.back();
@@ -89,7 +89,7 @@ class DataOrder {
   explicit DataOrder(const MirroredJob& job)
       : job_(job), stretch_(std::clamp<size_t>(static_cast<size_t>(job.stretch), 1, job.batches.size())) {}
   size_t stretch() const { return stretch_; }
-  /// As MirroredTimes has them.
+  /// See MirroredTimes.
   const std::vector<int64_t>& baseline_filled() const { return filled_; }
 
   /// Adds a chain for each batch of the next stretch.
@@ -115,7 +115,7 @@ class DataOrder {
  private:
   int64_t batch_at(size_t i) const { return job_.batches[(first_ + i) % job_.batches.size()]; }
 
-  /// Bytes of slots that were filled, where that is counted.
+  /// Bytes of slots that were filled, if they are counted.
   template <class Take>
   int64_t go_through(size_t plan, Take take) {
     const size_t all = job_.batches.size();
@@ -233,7 +233,7 @@ Latency MirroredTimes::baseline_latency() const {
 }
 
 namespace {
-/// At which place of the chain a plan ran: between this execution of the baseline and the next.
+/// The place of a plan in the chain: between this execution of the baseline and the next.
 size_t place_of(const Chain& chain, size_t plan) {
   return static_cast<size_t>(std::find(chain.order.begin(), chain.order.end(), plan) - chain.order.begin());
 }

@@ -20,7 +20,8 @@ constexpr double kCouldTell = 3.29;  // what visits that agree must reach at lea
 
 using Drawn = std::vector<int32_t>;  // by round: how often it was drawn
 
-/// Of an even number the mean of the two in the middle: the lower one of few would favour the first plan.
+/// Median; the mean of the two in the middle of an even number: with few values, the lower one would favour the first
+/// plan.
 double middle_of(std::vector<double>& values) {
   const size_t half = values.size() / 2;
   const auto at = values.begin() + half;
@@ -63,8 +64,8 @@ class AllPairs {
   std::vector<Pair> pairs_;
 };
 
-/// Batches unlike, each visited often: sum(w) / sum(w / r). Where a neighbour computes half of the time, it decides
-/// what the median of a batch's times is; the shortest one is the batch's own.
+/// Batches that gain unlike, each visited often: sum(w) / sum(w / r). If a neighbour computes half of the time, it
+/// decides the median of a batch's times; the shortest one is the batch's own.
 class BatchByBatch {
  public:
   explicit BatchByBatch(const std::vector<PairedVisit>& visits) {

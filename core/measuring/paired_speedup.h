@@ -31,10 +31,10 @@
 
 namespace stormcell {
 
-/// One execution of the second plan and those of the first next to it, on one batch.
+/// One execution of the second plan, with the neighbouring ones of the first on the same batch.
 struct PairedVisit {
   int64_t batch = 0;
-  int32_t round = 0;          ///< from 0 on; what the bootstrap draws
+  int32_t round = 0;          ///< from 0 on; the bootstrap draws rounds
   double weight = 1;          ///< the batch's time on the baseline: what its log ratios weigh in a median of all
   std::vector<double> first;  ///< milliseconds; at least one
   double second = 1;          ///< milliseconds
@@ -53,7 +53,7 @@ Ratio paired_ratio(const std::vector<PairedVisit>& visits);
 /// The reason why a ratio rests on too little to be stated; `held_out` batches could have been measured.
 std::optional<SpeedupWithheld> too_few(const Ratio& ratio, int64_t held_out);
 
-/// What the visits tell of the batches: `unknown` where even visits that agree in everything could not tell.
+/// Whether all batches gain alike: `unknown` if even visits that agree in everything could not show it.
 enum class BatchGains : uint8_t { alike, unlike, unknown };
 BatchGains batch_gains(const std::vector<PairedVisit>& visits);
 

@@ -32,7 +32,7 @@ CostCase executed_case(const Program& program, const ExecutionResult& result, co
   of.bindings = bindings;
   int32_t turns = 0;
   for (auto& [decision, loads] : loads_of(program, result, turns)) {
-    // Where no cell came, no branch got one.
+    // A router without cells gave none to any branch.
     for (double& load : loads.of_branch) load = loads.cells > 0 ? load / loads.cells : 0;
     of.shares.set(decision, std::move(loads.of_branch));
   }

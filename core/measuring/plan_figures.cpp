@@ -9,10 +9,10 @@
 namespace stormcell {
 namespace {
 
-/// Of the time by operator: no operator, but what they wait for under a budget.
+/// A row of the times by operator that is no operator: the wait for weights under a budget.
 constexpr const char* kWaiting = "waiting for weights";
 
-/// How often each batch is named, as a share of all.
+/// Share of each batch among the given ones.
 std::map<int64_t, double> shares_of(const std::vector<int64_t>& batches) {
   std::map<int64_t, double> shares;
   for (const int64_t b : batches) shares[b] += 1 / static_cast<double>(batches.size());
@@ -36,7 +36,7 @@ double limit_milliseconds(const ExperimentState& s, const ReadyPlan& plan, const
   return total;
 }
 
-/// Of `batches`, which may name a batch more than once: each is run again, recorded.
+/// Mean over `batches`, which may contain a batch more than once. Each is run again and recorded.
 double mean_limit_milliseconds(ExperimentState& s, ReadyPlan& plan, const std::vector<int64_t>& batches,
                                const Progress& progress) {
   double limit = 0;

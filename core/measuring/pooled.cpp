@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kNormal95 = 1.959964;
 
-/// Half the width of the interval from within one process, of the logarithm.
+/// Half the width of one process's own interval, in logarithms.
 double half_width(const Measurement& m) {
   return m.ci95[0] > 0 && m.ci95[1] > m.ci95[0] ? std::log(m.ci95[1] / m.ci95[0]) / 2 : 0;
 }
@@ -35,7 +35,7 @@ Mean trimmed_mean(std::vector<double> values, size_t cut) {
   Mean m;
   for (size_t i = cut; i < cut + kept; ++i) m.value += values[i] / static_cast<double>(kept);
   const double share = static_cast<double>(kept) / all;
-  // What differs between the processes of a run is the rest of their variance.
+  // `deviation` is that between the processes of one run, so it lacks the part that they have in common.
   const double of_mean = 1 / static_cast<double>(all) + kInCommon / (1 - kInCommon);
   m.half = student_t_95(static_cast<double>(kept - 1)) * deviation(values) / share * std::sqrt(of_mean);
   return m;

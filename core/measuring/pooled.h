@@ -19,7 +19,7 @@ namespace stormcell {
 
 /// Fewer say too little about how much processes differ: for two, Student's t is 12.7.
 inline constexpr size_t kLeastMeasurementRuns = 3;
-/// With fewer, what trimming leaves says too little about the spread.
+/// With fewer processes, the values left by trimming say too little about the spread.
 inline constexpr size_t kRobust = 7;
 /// The part of the variance between processes that all processes of one run have in common, because they run within
 /// seconds of each other and the machine's neighbours stay for minutes. 36 runs of nine processes on a virtual machine

@@ -19,7 +19,7 @@ class RecordedPlan {
   RecordedPlan(ExperimentState& s, ReadyPlan& plan, const RunAbout& about, const Progress& progress)
       : s_(s), plan_(plan), recording_(s, plan, about), progress_(progress) {}
 
-  /// Milliseconds, with what the run's thread does to record it.
+  /// Milliseconds, including the work of the run's thread to record it.
   double run(const Batch& batch, bool recorded) {
     progress_.cancel.check();
     plan_.use(batch.picture);  // compiling it is no cost of recording
@@ -69,7 +69,7 @@ MirroredTimes measure_ways(ExperimentState& s, RecordedPlan& plan, double batch_
   return measure_mirrored(job, progress);
 }
 
-/// Under a budget: batches in the data's order, each an execution.
+/// Measures under a budget: batches in the data's order, one execution each.
 MirroredTimes measure_in_order(ExperimentState& s, RecordedPlan& plan, double batch_ms, double seconds,
                                RecordingCost& cost, const Progress& progress) {
   MirroredJob job{.plans = 1, .batches = all_batches(*s.data), .seconds = seconds};

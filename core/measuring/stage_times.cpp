@@ -13,7 +13,7 @@ struct StageWords {
   const char* work;
   const char* least;  ///< the part of it that is never left out; empty: all of it may be
 };
-/// In the order of Stage.
+/// Rows in the order of Stage.
 constexpr std::array<StageWords, kStages> kWords = {{
     {"searching thresholds", ""},
     {"profiling", "one batch of each part is always profiled"},

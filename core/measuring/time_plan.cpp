@@ -110,7 +110,7 @@ Trying way_of_trying(const TryChoice& c) {
     return static_cast<double>(rounds) * executions_of_round(plans, c.ordered) * c.execution +
            static_cast<double>(plans) * c.prepare;
   };
-  // With one pass, trying it is trying all passes together.
+  // A single pass is the same as all passes together.
   if (c.plans <= 1 && c.alone == 0) return seconds(c.rounds, c.plans) <= c.allowed ? Trying::all : Trying::together;
   if (!c.is_long && seconds(c.rounds, c.plans + c.alone) <= c.allowed) return Trying::all;
   return seconds(kBriefRounds, c.plans) + seconds(c.rounds, 1) <= c.allowed ? Trying::briefly : Trying::together;

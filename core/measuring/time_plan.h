@@ -26,14 +26,15 @@ class TimePlan {
   /// Infinity without a limit; 0 if it is spent.
   double remaining() const;
   /// Seconds that a stage may take. The time left is divided by weight among this stage and the later ones, so that
-  /// they also share what earlier stages did not need. Infinity without a limit.
+  /// they also share the time that earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// Gives the share of a stage that does not run to the others.
   void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0, least_[static_cast<size_t>(stage)] = 0; }
   /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
-  /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: different sizes of pictures, each of which is verified.
+  /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: number of different sizes of
+  /// pictures, each of which is verified.
   void reserve_least(double batch, double compile, double sizes, bool ordered);
-  /// Seconds of that work, without what is spent; 0: none was reserved.
+  /// Seconds of that work, without the spent ones; 0: none was reserved.
   double least() const;
   /// The part of the limit that the work before the first stage can take without an overrun, in seconds.
   double share_of_opening() const { return std::max(0.0, limit_ - least()); }
@@ -66,8 +67,8 @@ struct ExpectedSeconds {
   double likely = 0;  ///< half of the passes apply, and none is left out again
   double middle() const { return (low + high) / 2; }
 };
-/// The time of the whole command, including what is spent already. `low`: no pass applies; `high`: all apply and some
-/// are left out again. The range is wide; `likely` is what a person plans by.
+/// The time of the whole command, including the time already spent. `low`: no pass applies; `high`: all apply and some
+/// are left out again. The range is wide; `likely` is the value to plan by.
 ExpectedSeconds expected_seconds(const ExpectedWork& work);
 /// The number of executions in one round that measures `plans` beside the baseline.
 double executions_of_round(size_t plans, bool ordered);

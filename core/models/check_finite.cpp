@@ -51,7 +51,7 @@ bool blocks_are_finite(const std::byte* bytes, const NumberFormat& format, int64
                            : any_nonfinite<uint16_t>(bytes, blocks, format));
 }
 
-/// Of a number that is not finite: "NaN", "infinity" or "-infinity".
+/// Names a number that is not finite: "NaN", "infinity" or "-infinity".
 std::string_view nonfinite_text(const std::byte* block, const NumberFormat& format) {
   const uint32_t bits = is_wide(format) ? number_of<uint32_t>(block) : number_of<uint16_t>(block);
   const uint32_t sign = is_wide(format) ? 0x80000000u : 0x8000u;
@@ -59,8 +59,7 @@ std::string_view nonfinite_text(const std::byte* block, const NumberFormat& form
   return (bits & sign) == 0 ? "infinity" : "-infinity";
 }
 
-/// The weight's blocks, some at a time. Stored ones come piece by piece: a whole tensor is not held where nobody needs
-/// it.
+/// Blocks of the weight, some at a time. Stored ones come piece by piece, so that no whole tensor is held without need.
 class Pieces {
  public:
   Pieces(const WeightSource& weights, const std::string& text, const NumberFormat& format)

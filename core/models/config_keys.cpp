@@ -139,7 +139,7 @@ constexpr ConfigKey kOfGeneration[] = {
     // The length of a text is an option of the command.
     {harmless, "max_length"},
     {harmless, "max_new_tokens"},
-    // They need do_sample, which is named.
+    // These need do_sample, which is reported.
     {harmless, "temperature"},
     {harmless, "top_h"},
     {harmless, "top_k"},
@@ -148,7 +148,7 @@ constexpr ConfigKey kOfGeneration[] = {
     {harmless, "typical_p"},
     {harmless, "epsilon_cutoff"},
     {harmless, "eta_cutoff"},
-    // They need num_beams, which is named.
+    // These need num_beams, which is reported.
     {harmless, "early_stopping"},
     {harmless, "length_penalty"},
     {harmless, "num_beam_groups"},

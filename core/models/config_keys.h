@@ -54,8 +54,8 @@ std::vector<std::string> check_config_keys(const nlohmann::json& config, const s
 
 /// The keys of generation_config.json.
 std::span<const ConfigKey> keys_of_generation();
-/// Returns one warning that names unknown keys of a generation_config.json, and keys that ask for another text than
-/// that of greedy decoding. Empty: there are none.
+/// Returns one warning that names unknown keys of a generation_config.json, and keys for another text than greedy
+/// decoding gives. Empty: there are none.
 std::vector<std::string> check_generation_keys(const nlohmann::json& generation, const std::string& where);
 
 }  // namespace stormcell

@@ -47,8 +47,8 @@ Settings read_settings(const Config& config) {
                                        " channels at the coarsest level");
   s.small_gate = config.word("gate", "small", {"small", "full"}) == "small";
   s.skips_unreached = config.word("unreached", "skip", {"skip", "zeros"}) == "skip";
-  // Of 0 no node would skip, and a closed gate, which is exactly 0, would lie on the limit: its margin would call each
-  // such decision a tie, and the node of one way would send it on.
+  // The least threshold is above 0: with 0 no node would skip. A closed gate is exactly 0 and would lie on the limit:
+  // its margin would make each such decision a tie, and a node with one way would send the cell on.
   s.threshold = config.real("threshold", 1e-4, kLeastThreshold, 1);
   s.eps = config.real("batch_norm_eps", 1e-5, 1e-12, 1);
   return s;
@@ -92,7 +92,7 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId depthwise(ValueId x, const std::string& name, int64_t stride = 1) {
     return convolution(x, name, {.outputs = width(x), .stride = stride, .bias = false, .groups = width(x)});
   }
-  /// Also where the size is that already: pictures of all sizes have the same nodes.
+  /// Adds the node even if the size is the same: graphs for all sizes have the same nodes.
   ValueId resized(ValueId x, PictureSize to, const std::string& name) {
     return value("resize", {x}, {{"height", to.height}, {"width", to.width}, {"mode", std::string("bilinear")}}, name);
   }
@@ -109,8 +109,8 @@ class DynamicRoutingBuilder : public LayerBuilder {
   ValueId arrived(const Arrivals& from, const std::string& name) {
     const ValueId x = gather(from.maps, pictures_, "sum", kNone, name + ".sum");
     if (!s_.skips_unreached) return x;
-    // A weight is the score of a gate that is open, or 1: any number below that of the least open gate and above 0
-    // tells them from none.
+    // A weight is the score of an open gate, or 1. So any threshold above 0 and below the least open gate's score
+    // separates them from none.
     Protocol rule;
     rule.kind = ProtocolKind::threshold;
     rule.threshold = static_cast<float>(s_.threshold / 2);

@@ -28,9 +28,9 @@ PictureSize gate_size(const Settings& s, PictureSize maps) {
   return {std::max<int64_t>(1, maps.height / 4), std::max<int64_t>(1, maps.width / 4)};
 }
 
-/// Second moments are kept, but that a cell adds a quarter of what came, and ways to other levels, of which several
-/// meet in a sum, leave a half: pixels are as uniform ones from 0 to 1 are, and along 16 layers maps neither fade nor
-/// overflow.
+/// Second moments are kept, with two exceptions: a cell adds a quarter of its input, and ways to other levels leave a
+/// half, because several meet in a sum. Pixels are as uniform ones from 0 to 1. Thus maps neither fade nor overflow
+/// along 16 layers.
 Initialisation initialisation(const Settings& s, std::string_view name) {
   constexpr int64_t kField = 9;
   constexpr double kAdded = 0.25, kMoved = 1;

@@ -1,5 +1,5 @@
-// The grid of DynamicRouting: which nodes there are, where each may send to, extents of the levels, how seeded weights
-// are drawn.
+// The grid of DynamicRouting: its nodes and the ways between them, extents of the levels, distributions of seeded
+// weights.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ inline int64_t step_of(Way way) { return way == Way::keep ? 0 : way == Way::up ?
 struct Place {
   int64_t layer = 0, level = 0;
 };
-/// "cells.3.1": what the node's tensors and graph nodes begin with.
+/// "cells.3.1": prefix of the node's tensors and graph nodes.
 std::string name_of(const Place& at);
 
 struct Settings {
@@ -34,13 +34,13 @@ struct Settings {
   int64_t width(int64_t level) const { return stem << level; }
   /// Levels of a layer: one more each, until all are there.
   int64_t nodes(int64_t layer) const { return layer + 1 < levels ? layer + 1 : levels; }
-  /// Those that lead to a node of the next layer; from the last layer maps are kept for the head.
+  /// The ways that lead to a node of the next layer; after the last layer, maps are kept for the head.
   std::vector<Way> ways(const Place& at) const;
 };
 
-/// Extents of each level, of which `finest` is the first's: halves, rounded up.
+/// Extents of each level: `finest` for the first, then halves, rounded up.
 std::vector<PictureSize> level_sizes(const Settings& s, PictureSize finest);
-/// What a small gate sees of maps: a quarter of each side, at least a pixel.
+/// The extents of maps as a small gate sees them: a quarter of each side, at least a pixel.
 PictureSize gate_size(const Settings& s, PictureSize maps);
 
 Initialisation initialisation(const Settings& s, std::string_view weight);

@@ -19,7 +19,7 @@ namespace stormcell {
 class Architecture {
  public:
   virtual ~Architecture() = default;
-  /// Fills what the configuration says: vocabulary, lengths, token ids, sizes of pictures, what parts there are.
+  /// Fills the facts of the configuration: vocabulary, lengths, token ids, sizes of pictures, parts of the model.
   virtual void describe(Model& model) const = 0;
   /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures
   /// pass over it.
@@ -27,7 +27,7 @@ class Architecture {
   /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token
   /// are an output, too.
   virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
-  /// How a seeded weight is drawn: as the reference initialises it, changed where a comment says so.
+  /// The distribution of a seeded weight: as in the reference, except where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
   /// The tokens before and after a text if the tokenizer's files do not mention them.
   virtual FrameRule frame_rule() const { return {}; }
@@ -53,7 +53,7 @@ const Family& family_of(const Config& config);
 std::vector<std::string> check_keys(const Family& family, const Config& config);
 /// "image_size", one side or [height, width].
 PictureSize read_picture(const Config& config, int64_t least_side, PictureSize otherwise);
-/// What a picture of any family has at most, in pixels.
+/// The largest side of a picture in any family, in pixels.
 inline constexpr int64_t kMostSide = 8192;
 
 /// The token ids that end decoding: those of generation_config.json, then further ones of config.json, as vLLM and

@@ -1,4 +1,4 @@
-// What a session knows a model by.
+// Fingerprints: a session recognises a model by them.
 #pragma once
 #include <cstddef>
 #include <string>
@@ -16,7 +16,7 @@ inline constexpr size_t kSampledTensors = 256;
 /// Whole weights would cost seconds, and so would the edges of tens of thousands of tensors.
 std::string fingerprint_of(std::string_view config, const WeightFiles& files);
 /// The same over the edges of all tensors, as earlier versions wrote it into sessions and configurations. Equal to the
-/// above where there are no more than kSampledTensors.
+/// above for at most kSampledTensors tensors.
 std::string fingerprint_of_all(std::string_view config, const WeightFiles& files);
 /// The same for seeded weights: configuration, seed and format.
 std::string fingerprint_of(std::string_view config, std::string_view seeded);

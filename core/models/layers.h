@@ -1,4 +1,4 @@
-// What models of every family are built with: a graph under construction together with the weights it asks for.
+// Layers for models of every family: a graph under construction together with the weights it asks for.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -22,7 +22,7 @@ class LayerBuilder : public GraphBuilder {
 
   /// A weight in the format that it is stored in.
   ValueId stored(const std::string& name, std::vector<int64_t> shape);
-  /// The format that the rows which a weight makes are kept in: bf16 where it is stored so, else f32.
+  /// The format of rows that a weight makes: bf16 if the weight is stored so, else f32.
   DType cache_dtype(const std::string& weight, std::vector<int64_t> shape);
   /// A weight made of stored tensors, which must have been asked for with their shapes; `name` is the graph's own.
   ValueId made(const std::string& name, const Recipe& recipe, std::vector<int64_t> shape);
@@ -34,10 +34,10 @@ class LayerBuilder : public GraphBuilder {
   /// PREFIX.weight and PREFIX.bias; the node is named PREFIX.
   ValueId layer_norm(ValueId x, const std::string& prefix, double eps);
   ValueId activation(ValueId x, const std::string& kind, const std::string& name);
-  /// Of maps the mean of each channel.
+  /// The mean of each channel of maps.
   ValueId global_average(ValueId x, const std::string& name);
-  /// A convolution of size x size, padded to keep the extents that its stride leaves where nothing else is said;
-  /// PREFIX.weight [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
+  /// A convolution of size x size, padded by default to keep the extents that its stride leaves; PREFIX.weight
+  /// [outputs, size, size, inputs / groups] and, with `bias`, PREFIX.bias. The node is named PREFIX.
   struct Field {
     int64_t outputs = 0, size = 3, stride = 1;
     bool bias = true;
@@ -50,14 +50,14 @@ class LayerBuilder : public GraphBuilder {
   ValueId normed_convolution(ValueId x, const std::string& prefix, const Field& field, double eps);
   ValueId add(ValueId a, ValueId b, const std::string& name) { return value("add", {a, b}, {}, name); }
   using GraphBuilder::add;
-  /// Where the rows that branches made come together.
+  /// How the rows of the branches are joined.
   enum class Joined : uint8_t {
     weighted,         ///< summed by the weights of the choices
-    or_scaled_input,  ///< the same; of a cell that no branch took its own row, weighed
+    or_scaled_input,  ///< the same; a cell that no branch took keeps its own row, weighed
     in_place,         ///< each cell's row as its one branch made it
   };
-  /// The rows of `x` through the branches that their cells chose. The chain of a branch stands in one piece behind the
-  /// scatter, branch after branch: lowering skips it as a whole where nothing came.
+  /// Sends the rows of `x` through the branches that their cells chose. The chain of a branch is in one piece behind
+  /// the scatter, branch after branch: lowering skips it as a whole if no cell came.
   ValueId mixture(ValueId x, ValueId decision, Joined joined, const std::string& name,
                   const std::function<ValueId(ValueId x, int32_t branch)>& branch);
 
@@ -88,8 +88,8 @@ class LayerBuilder : public GraphBuilder {
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
     if (kept != kNone) put(kept, broadcast_to(logits, step, "logits.cell"), at, "logits.keep");
   }
-  /// What is written next and what is read next, given the best token: a finished sequence writes -1 and reads `pad`;
-  /// one that writes any of `ends` is finished from then on. Returns {written, read, done}.
+  /// Ids to write and to read next, from the best token. A finished sequence writes -1 and reads `pad`; one that writes
+  /// any of `ends` is finished from then on. Returns {written, read, done}.
   struct Ended {
     ValueId written, read, done;
   };

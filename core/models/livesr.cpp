@@ -196,7 +196,7 @@ class Livesr final : public Architecture {
   }
 
  private:
-  static constexpr double kFeature = 0.5;  ///< about what the classifier's features are
+  static constexpr double kFeature = 0.5;  ///< typical size of the classifier's features
   static constexpr int64_t kField = 9;
 
   Initialisation of_classifier(std::string_view name) const {

@@ -102,7 +102,7 @@ Settings read_settings(const Config& config, const Config& generation, const Wei
   }
   s.tokens.ends = end_ids(config, generation, 2, s.vocabulary);
   s.tokens.end = s.tokens.ends.front();
-  // As generate does for a model without one: finished sequences read their end token.
+  // As in `generate` for a model without a pad token: finished sequences read their end token.
   s.tokens.pad = token_id(config, generation, "pad_token_id", std::max(0, s.tokens.end), s.vocabulary);
   s.tokens.decoder_start = token_id(config, generation, "bos_token_id", 1, s.vocabulary);
   return s;
@@ -130,16 +130,16 @@ class MixtralBuilder : public LayerBuilder {
     return finish();
   }
 
-  /// The prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold its real
-  /// cells alone: what the mask leaves out is not computed, and each sequence decodes at a place of its own, behind
-  /// what it has already (P cells at most).
+  /// Computes the prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold only
+  /// its real cells: masked cells are not computed, and each sequence decodes at its own place, behind the cells that
+  /// it has already (at most P).
   Graph generate(bool with_logits) {
     const Dim most = symbol(kDecoderLength);
     const SpaceId step = dense_space("step", sequences_, 1),
                   cache = dense_space("cache", sequences_, symbol(kPastLength) + symbol(kLength) + most),
                   written = dense_space("generated", sequences_, most);
     const ValueId token = state("token", DType::i32, sequences_), done = state("done", DType::i32, sequences_);
-    // Begins as what the sequence has; the turn counts from 0.
+    // Begins at the sequence's length; the turn counts from 0.
     const ValueId place = state("place", DType::i32, sequences_), turn = state("turn", DType::i32, sequences_);
     const ValueId generated = state("written_tokens", DType::i32, written);
     for (int64_t i = 0; i < s_.layers; ++i) {
@@ -200,8 +200,8 @@ class MixtralBuilder : public LayerBuilder {
     return value("all_set", {ended.done}, {}, "all_done");
   }
 
-  /// With a cache: keys and values go there from the sequence's place (extras.step) on, and queries attend to what
-  /// stands in it.
+  /// With a cache, keys and values go into it from the sequence's place (extras.step) on, and queries attend to its
+  /// content.
   ValueId layer(ValueId x, int64_t index, const Extras& extras, const Memory* cache) {
     const std::string prefix = "model.layers." + std::to_string(index), name = prefix + ".self_attn";
     const ValueId normed = rms_norm(x, prefix + ".input_layernorm", s_.eps);
@@ -250,8 +250,8 @@ class MixtralBuilder : public LayerBuilder {
                      s_.width);
     });
   }
-  /// One expert's weight where all experts of a layer lie in one tensor, w1 and w3 in one: gate_up_proj [experts, 2 x
-  /// ffn, width], w1 first, and down_proj [experts, width, ffn].
+  /// One expert's weight in files with all experts of a layer in one tensor, w1 and w3 in one: gate_up_proj [experts, 2
+  /// x ffn, width], w1 first, and down_proj [experts, width, ffn].
   Recipe part_of(const std::string& all, const std::string& which, int32_t expert) {
     const std::string both = all + ".gate_up_proj", down = all + ".down_proj";
     if (which == "w2") {

@@ -23,28 +23,27 @@ class Tokenizer;
 enum class WeightOrigin : uint8_t { trained, calibrated, seeded };
 std::string_view to_text(WeightOrigin origin);
 
-/// What a decoder-only or encoder-decoder model needs to write text.
+/// Token ids that a decoder-only or encoder-decoder model needs to write text.
 struct TokenIds {
   int32_t pad = 0, end = 1, decoder_start = 0;
   std::vector<int32_t> ends{1};  ///< each of them ends a sequence; `end` is the first
 };
 
-/// What families of language models call their inputs in files and graphs; who fills them asks for their roles
+/// Names of the inputs of language models in files and graphs; code that fills inputs asks for their roles instead
 /// (InputSpec).
 inline constexpr std::string_view kInputIds = "input_ids", kAttentionMask = "attention_mask",
                                   kDecoderInputIds = "decoder_input_ids",
                                   kDecoderAttentionMask = "decoder_attention_mask";
-/// And its outputs.
+/// Names of their outputs.
 inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHidden = "decoder_hidden",
                                   kLogits = "logits", kGenerated = "generated";
 /// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new
 /// tokens, and the most cells that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
-/// What a model's answers are for, where the data's labels can tell how good they are. Each has a row in
-/// core/quality/tasks.cpp.
+/// The task of a model's answers, if the data's labels can judge them. Each task has a row in core/quality/tasks.cpp.
 enum class Task : uint8_t {
-  none,              ///< nothing that data bring says how good they are
+  none,              ///< no data can judge the answers
   classification,    ///< one class of each item
   super_resolution,  ///< an enlarged picture of each
   segmentation,      ///< one class of each pixel
@@ -58,7 +57,7 @@ struct TaskAnswer {
 };
 
 struct Model {
-  std::string name;         ///< as it was asked for: a folder, a file, preset:NAME, demo:NAME
+  std::string name;         ///< as the user named it: a folder, a file, preset:NAME, demo:NAME
   std::string family;       ///< the `model_type` of its configuration, a row of families.cpp
   std::string path;         ///< of the folder or file; empty for presets
   std::string config;       ///< canonical JSON text: keys sorted, no white space
@@ -67,7 +66,7 @@ struct Model {
   /// The fingerprint as earlier versions computed it, from all tensors; takes seconds where there are many, once. Empty
   /// where it is the same.
   std::function<std::string()> older_fingerprint;
-  /// True if `known`, of a session or a configuration, is this model's fingerprint, new or old.
+  /// True if `known`, from a session or a configuration, is this model's fingerprint, new or old.
   bool is_known_as(std::string_view known) const {
     return known == fingerprint ||
            (older_fingerprint && known.size() == fingerprint.size() && known == older_fingerprint());
@@ -90,29 +89,29 @@ struct Model {
   std::optional<Error> tokenizer_fault;
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
-  std::vector<InputSpec> inputs;     ///< of the forward graph: what the data has to bring
-  PictureSize picture;               ///< that `forward` is built for, by config.json; 0x0: it takes no pictures
-  std::optional<PictureSizes> sizes;  ///< which others it takes; none: no others
+  std::vector<InputSpec> inputs;     ///< inputs of the forward graph that the data must have
+  PictureSize picture;               ///< size that `forward` is built for, by config.json; 0x0: it takes no pictures
+  std::optional<PictureSizes> sizes;  ///< other sizes that it takes; none: no others
   std::shared_ptr<const Graph> forward;
   /// Builds the forward graph for another of `sizes`, over the same weights. Ask forward_for().
   std::function<std::shared_ptr<const Graph>(PictureSize)> build_forward;
-  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model
-  /// where it takes none of that size.
+  /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model if
+  /// it takes none of that size.
   std::shared_ptr<const Graph> forward_for(PictureSize size) const;
-  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty where the model cannot generate.
+  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty if the model cannot generate.
   std::function<std::shared_ptr<const Graph>()> generate;
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
   std::function<std::shared_ptr<const Graph>()> generate_with_logits;
 
-  /// Which of its weight files were written to since they were opened, a sentence each. Empty: it has no files.
+  /// Names the weight files that were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
 
   int64_t unread_tensors = 0;  ///< tensors of its files; a warning counts them
-  /// what the files ask for and this version does not do, said where it does not matter
+  /// requests of the files that this version ignores, stated where they do not matter
   std::vector<std::string> unsupported;
   std::vector<std::string> warnings;  ///< tensors in the files that the family does not know, and the like
 
-  TaskAnswer answer;  ///< by which the data's labels are met
+  TaskAnswer answer;  ///< output that the data's labels are compared with
 };
 
 struct ModelOptions {
@@ -125,8 +124,8 @@ struct ModelOptions {
 };
 
 /// Opens FOLDER, FILE.safetensors, preset:NAME or demo:NAME. Reads headers, configuration and tokenizer; weights only
-/// to check them, and presets generate none. Everything wrong is an Error(bad_input) that names the file, what was
-/// expected and what came.
+/// to check them, and presets generate none. Every fault is an Error(bad_input) that names the file, what was expected
+/// and what came.
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options = {});
 
 /// $STORMCELL_RESOURCES, else ../share/stormcell beside the program, else the source tree of the build.

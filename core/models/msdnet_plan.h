@@ -1,4 +1,4 @@
-// Which convolutions a multi-scale network with exits has: names, channels and strides, from its configuration alone.
+// The convolutions of a multi-scale network with exits: names, channels and strides, from its configuration alone.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -30,12 +30,12 @@ struct Convolution {
   int64_t in = 0, out = 0, size = 3, stride = 1;
   bool bias = false;
 };
-/// To `out` channels, by way of fewer where there is a bottleneck.
+/// A convolution to `out` channels, through fewer ones if there is a bottleneck.
 struct Unit {
   std::optional<Convolution> reduce;
   Convolution convolution;
 };
-/// What one scale gets of a layer: x, joined with what comes from the next finer scale and with what comes from x.
+/// One scale of a layer: x, joined with features from the next finer scale and with features from x.
 struct ScaleStep {
   std::string name;
   std::optional<Unit> down;

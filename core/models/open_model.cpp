@@ -1,4 +1,4 @@
-// From what a user names to a Model.
+// Opens the model that a user names.
 #include <algorithm>
 #include <array>
 #include <cstdlib>
@@ -107,7 +107,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   const std::string config_path = (place / "config.json").string(),
                     generation_path = (place / "generation_config.json").string();
   if (!present(config_path)) {
-    // A folder that has no usable weights either has the greater lack: WeightFiles says which.
+    // If the folder also has no usable weights, that is the greater lack: WeightFiles reports it.
     WeightFiles::open(path);
     bad_input(config_path, "does not exist", "a model is config.json and its *.safetensors in one folder");
   }
@@ -146,7 +146,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   return model;
 }
 
-/// How a preset's weights are drawn: as was fitted, else as their family says.
+/// The distribution of a preset's weights: the fitted one, else the family's.
 std::function<Initialisation(std::string_view)> drawing_of(std::shared_ptr<const Architecture> architecture,
                                                            const Json& config) {
   std::map<std::string, Initialisation, std::less<>> fitted;
@@ -177,7 +177,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   model->family = family.name;
   model->config = canonical_json(config_json);
   model->warnings = check_keys(family, config);
-  // What was fitted was fitted to the weights of seed 0 as they are drawn.
+  // The fitted values belong to the weights of seed 0 as drawn, in f32.
   const bool fits = options.seed == 0 && options.preset_dtype == DType::f32;
   model->origin = fits ? origin_of(config, "seeded") : WeightOrigin::seeded;
   add_graphs(*model, architecture,
@@ -277,7 +277,7 @@ std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOpti
     model = open_files(spec, options);
   }
   model->name = spec;
-  // What a seed gives is finite.
+  // Seeded weights are always finite.
   if (options.check_weights && !model->path.empty()) {
     std::vector<std::string> warnings =
         check_finite(*model->forward, *model->weights, options.allow_nonfinite, options.progress, spec);

@@ -127,8 +127,8 @@ class PatchMixture final : public Architecture {
     return PatchMixtureBuilder(s_, weights).forward(picture);
   }
 
-  /// Variances are kept through the layers. Of the router, features are those of patches brighter than grey: drawn
-  /// around 0 they would be nearly the same for all patches, and one branch would get them all.
+  /// Variances are kept through the layers. The router's features are those of patches brighter than grey: drawn around
+  /// 0 they would be nearly the same for all patches, and one branch would get them all.
   Initialisation initialisation(std::string_view name) const override {
     constexpr double kBrightness = 0.15;
     if (name == "router.conv.weight") return {kBrightness, 0.4 * kBrightness};

@@ -1,5 +1,5 @@
-// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing is what the seed gives,
-// but for thresholds that were fitted to it: such presets are called calibrated.
+// preset:NAME: architectures with seeded weights, published ones and small ones. Their routing comes from the seed,
+// except for thresholds that were fitted to it: such presets are called calibrated.
 #include "core/models/presets.h"
 
 #include <array>
@@ -103,9 +103,9 @@ nlohmann::json msdnet() {
           {"exit_thresholds", kExitSets[kSet - 1].thresholds}};
 }
 
-/// Means of the elements of LiveSR's centres, by the number of networks. Shares of the patches are fitted by them to
-/// the loads that Brainstorm's artifact profiled (19 25 18 36; 9 32 18 16 18 7; 21 8 16 11 20 8 7 15; 6 7 12 27 8 8 8
-/// 12 12 4), on 16 pictures of random:24 and the weights of seed 0; of the other 8 no share is 3.2 points from them
+/// Means of the elements of LiveSR's centres, by the number of networks. They fit the shares of the patches to the
+/// loads that Brainstorm's artifact profiled (19 25 18 36; 9 32 18 16 18 7; 21 8 16 11 20 8 7 15; 6 7 12 27 8 8 8 12 12
+/// 4), on 16 pictures of random:24 and the weights of seed 0. For the other 8 pictures no share is 3.2 points from them
 /// (cluster_calibration_test.cpp).
 const std::map<int64_t, std::vector<double>> kCentres = {
     {4, {0.2976, 0.5576, 0.2076, 0.3997}},
@@ -177,8 +177,8 @@ nlohmann::json dynamic_routing_of() {
 }
 
 /// Biases of the gates, by block: with them every expert gets an even share of the tokens, as in a network that was
-/// trained to balance them. By tests/reference/fit_swin_moe.py, of the weights of seed 0 and pictures 32 to 79 as
-/// random:N has them; of the first 32 no share is 2 points from even (expert_calibration_test.cpp).
+/// trained to balance them. Fitted by tests/reference/fit_swin_moe.py to the weights of seed 0 and pictures 32 to 79 of
+/// random:N. For the first 32 pictures no share is 2 points from even (expert_calibration_test.cpp).
 const std::map<std::string, std::vector<double>> kGates = {
     {"stages.2.blocks.1",
      {0.735, 0.414, -1.3, -0.088, 0.342, 0.232, -0.559, 0.826, -0.396, 0.454, -0.469, 0.108, 0.667, -0.248, -0.497,

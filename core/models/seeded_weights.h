@@ -1,4 +1,4 @@
-// Weights drawn from a seed, tensor by tensor, when they are asked for: what presets have. Nothing is held.
+// Seeded weights of presets: drawn tensor by tensor when they are asked for. None is held in memory.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,13 +17,13 @@ namespace stormcell {
 struct Initialisation {
   double mean = 0, deviation = 0;
 };
-/// Of a layer whose outputs are sums of so many numbers (He et al., ICCV 2015): second moments are kept, with a gain of
-/// 2 through a ReLU.
+/// Weights of a layer that sums `inputs` numbers (He et al., ICCV 2015): second moments are kept, with a gain of 2
+/// through a ReLU.
 Initialisation kaiming(int64_t inputs, double gain = 2);
-/// Of what a network begins with whatever it is to learn: biases and means of 0, batch norms that change nothing, and
-/// pixels standardized as uniform ones from 0 to 1. Nothing: the weight is none of these.
+/// Neutral values, independent of what is learnt: 0 for biases and means, 1 for batch norms, and pixels standardized as
+/// uniform ones from 0 to 1. Empty: the weight is none of these.
 std::optional<Initialisation> neutral_initialisation(std::string_view weight);
-/// The number behind the point-th point of a weight's name: of "cells.3.1.cell" 3 behind the first, 1 behind the
+/// The number behind the point-th point of a weight's name: for "cells.3.1.cell" 3 behind the first, 1 behind the
 /// second. There must be one.
 int64_t number_at(std::string_view weight, int point);
 
@@ -40,7 +40,7 @@ class SeededWeights final : public WeightSource {
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;
   int64_t stored_bytes(std::string_view) const override { return 0; }
-  /// Draws those elements alone: an expert of a stack costs no more than one that stands by itself.
+  /// Draws only these elements: an expert of a stack costs no more than a single one.
   std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override;
 
  private:
@@ -62,7 +62,7 @@ using StatedWeights = std::map<std::string, std::vector<float>, std::less<>>;
 /// Promises every weight that a family asks for.
 class SeededCatalog final : public WeightCatalog {
  public:
-  /// `stated`: of weights that are not drawn.
+  /// `stated`: weights that are not drawn.
   SeededCatalog(uint64_t seed, DType dtype, std::function<Initialisation(std::string_view name)> initialisation,
                 StatedWeights stated = {})
       : weights_(std::make_shared<SeededWeights>(seed)),

@@ -37,7 +37,7 @@ constexpr std::array kOther = {ConfigKey{KeyUse::fixed, "use_absolute_embeddings
                                ConfigKey{KeyUse::harmless, "encoder_stride"}};
 constexpr std::array kKeys = in_one(kRead, kOther);
 
-/// Which of the two layers of an MLP add a bias.
+/// The layers of an MLP that add a bias.
 enum class Biases : uint8_t { none, first, both };
 Biases biases_of(const Config& config, std::string_view key, std::string_view otherwise = "first") {
   const std::string word = config.word(key, otherwise, {"none", "first", "both"});
@@ -115,7 +115,7 @@ void read_stages(const Config& config, Settings& s) {
   }
 }
 
-/// Without a key every second block of the last two stages.
+/// Without a key, every second block of the last two stages has experts.
 void read_experts(const Config& config, Settings& s) {
   s.moe_blocks = config.integers("moe_blocks", 0, s.blocks() - 1);
   if (!config.has("moe_blocks")) {
@@ -127,8 +127,8 @@ void read_experts(const Config& config, Settings& s) {
   s.experts = config.integer("num_experts", 16, 1, kMostBranches);
   s.experts_per_token = config.integer("experts_per_token", 1, 1, std::min<int64_t>(s.experts, kMostChoices));
   s.capacity_factor = config.real("capacity_factor", s.experts_per_token == 1 ? 1.25 : 0, 0, 1e6);
-  // Whose second choice has a place is defined by the first choices of all: no published model of this form has more
-  // than one.
+  // Whether a second choice has a place depends on the first choices of all cells: no published model of this form has
+  // both.
   if (s.experts_per_token > 1 && s.capacity_factor > 0)
     config.refuse("capacity_factor", "0, so that places are not limited, with more than one expert a token");
   s.normalized = config.boolean("normalize_gate", false);
@@ -255,7 +255,7 @@ class SwinMoeBuilder : public LayerBuilder {
                   {}, true);
   }
 
-  /// Of weights alone: made once, when they are read.
+  /// Depends on weights only: computed once, when they are read.
   ValueId position_bias(const Stage& s, const std::string& name) {
     std::vector<Recipe> of;
     const auto operand = [&](const std::string& tensor, std::vector<int64_t> shape) {
@@ -310,8 +310,8 @@ class SwinMoe final : public Architecture {
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwinMoeBuilder(s_, weights).forward(); }
 
-  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1 are. What a
-  /// block adds is drawn so small that all of a stage together double the moment.
+  /// Second moments are about 1 behind every norm and every layer: pixels are as uniform ones from 0 to 1. Residuals
+  /// are drawn so small that all of a stage together double the moment.
   Initialisation initialisation(std::string_view name) const override {
     if (name.ends_with("norm.weight")) return {s_.norm_after && name.starts_with("stages.") ? added() : 1, 0};
     if (const auto neutral = neutral_initialisation(name)) return *neutral;
@@ -322,7 +322,7 @@ class SwinMoe final : public Architecture {
   }
 
  private:
-  /// Of a block's residual, so that those of all blocks sum up to as much as came.
+  /// Gain of a block's residual: the residuals of all blocks together add as much as came in.
   double added() const { return 1 / std::sqrt(2 * static_cast<double>(s_.blocks())); }
   double gain_of(std::string_view name) const {
     constexpr double kOfGelu = 1.5, kOfGate = 2, kOfHead = 2;

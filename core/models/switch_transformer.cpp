@@ -106,7 +106,7 @@ class SwitchBuilder : public LayerBuilder {
     tokens_ = dense_space("token", sequences_, symbol(kLength));
   }
 
-  /// Keys and values that are attended to beside the cells themselves: of a cache up to the step, or of the encoder's
+  /// Keys and values that cells attend to beside themselves: those of a cache up to the step, or of the encoder's
   /// tokens.
   struct Memory {
     ValueId k = kNone, v = kNone;
@@ -193,8 +193,8 @@ class SwitchBuilder : public LayerBuilder {
   }
 
  private:
-  /// The embedding table of a stack: of its own where embeddings are not tied and the files have it, else the shared
-  /// one, under any of the names that it was saved by.
+  /// The embedding table of a stack: its own if embeddings are not tied and the files have it, else the shared one,
+  /// under any of the names that it is saved by.
   ValueId table(const std::string& stack) {
     const std::string own = stack + ".embed_tokens.weight";
     if (!s_.tied && catalog().has(own)) return stored(own, {s_.vocabulary, s_.width});
@@ -297,8 +297,8 @@ class SwitchTransformer final : public Architecture {
     return SwitchBuilder(s_, weights).generate(with_logits);
   }
 
-  /// As the reference initialises, but for the router: it draws the classifier with deviation 1, which gives logits of
-  /// deviation sqrt(width) = 28, every probability 0 or 1. Here logits have deviation 2.5, so that the weights of
+  /// As in the reference, except for the router: there the classifier is drawn with deviation 1, which gives logits of
+  /// deviation sqrt(width) = 28 and every probability 0 or 1. Here logits have deviation 2.5, so that the weights of
   /// branches differ.
   Initialisation initialisation(std::string_view name) const override {
     const auto d = static_cast<double>(s_.width), inner = static_cast<double>(s_.heads * s_.key_width);

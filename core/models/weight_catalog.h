@@ -1,4 +1,4 @@
-// What a family asks for its weights by name and shape: the tensors of files, checked, or seeded ones, promised.
+// Catalogs of weights: a family asks by name and shape. Files give checked tensors, presets promise seeded ones.
 #pragma once
 #include <memory>
 #include <set>

@@ -23,23 +23,23 @@
 
 namespace stormcell {
 
-/// One decision that was made: of a router that runs several times, one entry for each execution.
+/// One decision; a router that runs several times has one entry for each execution.
 struct OracleDecision {
   std::string router;  ///< name of the route node
   NodeId node = kNone;
-  int64_t execution = 0;             ///< how often a router of this name decided before (in a repeat region: the turn)
+  int64_t execution = 0;             ///< earlier decisions of a router of this name (in a repeat region: the turn)
   DecisionShape shape;               ///< cells: those that came
   std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
-  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: what it would have chosen; else empty
+  std::vector<int32_t> free_choice;  ///< [cells, fan_out] of a replayed decision: its own choices; else empty
   std::vector<float> weight;         ///< [cells, fan_out]
   std::vector<float> margin;         ///< [cells]
   std::vector<float> scores;         ///< [cells, columns], with keep_scores
-  /// [branches] that corrects the scores of sigmoid groups, with keep_scores; empty where there is none
+  /// [branches] correction of the scores of sigmoid groups, with keep_scores; empty if there is none
   std::vector<float> bias;
   int32_t score_columns = 0;
   SpaceId dense_space = kNone;  ///< the nearest space above that is not routed
   int64_t dense_cells = 0;
-  /// [cells] row in the dense space; empty where the router decides over that space itself
+  /// [cells] row in the dense space; empty if the router decides over that space itself
   std::vector<int32_t> ancestor;
 };
 
@@ -51,14 +51,15 @@ using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, st
 
 struct OracleOptions {
   OracleReplay replay;  ///< routers that are not named decide freely
-  /// By router: what every cell of the dense space above it chooses [dense cells, fan_out], whichever of them come; the
-  /// same in each execution. It comes before `replay`, and does not depend on what the routers above decide or on
-  /// padding that a plan leaves out.
+  /// Forced choices by router: [dense cells, fan_out] for every cell of the dense space above it, whichever of them
+  /// come; the same in each execution. They precede `replay`, and depend neither on decisions of the routers above nor
+  /// on padding that a plan leaves out.
   std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
-  /// By router: branches that it may not choose. The graph does not say it: the oracle chooses among the others itself.
+  /// Branches by router that may not be chosen. The graph does not contain this: the oracle itself chooses among the
+  /// others.
   std::map<std::string, std::vector<int32_t>, std::less<>> off = {};
   int threads = 1;
-  bool keep_values = false;  ///< every value of the run (for tests): of what runs several times, the last
+  bool keep_values = false;  ///< keeps every value of the run (for tests); the last one if it is computed several times
   bool keep_scores = false;
   /// inputs of products with bf16 weights are rounded to bf16, but of those that ask to be precise
   bool round_inputs = false;
@@ -81,8 +82,8 @@ template <class Scalar>
 class Oracle {
  public:
   Oracle(const Graph& graph, const WeightSource& weights) : graph_(graph), weights_(weights) {}
-  /// Throws Error(bad_input) where an input is missing or has another size than the bindings say, and as its
-  /// cancellation says.
+  /// Throws Error(bad_input) if an input is missing or does not have the size of the bindings, and as its cancellation
+  /// says.
   OracleResult<Scalar> run(const OracleInputs<Scalar>& inputs, const Bindings& bindings,
                            const OracleOptions& options = {}) const;
 

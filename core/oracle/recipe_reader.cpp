@@ -48,8 +48,7 @@ class IndexReader final : public RecipeReader {
   Reader of_;
 };
 
-/// Where the elements that a recipe makes lie within a stored tensor, one after another: an expert of a stack is read
-/// without the others.
+/// Elements of a recipe that lie in a stored tensor one after another: an expert of a stack is read without the others.
 struct Lying {
   const Recipe* tensor;
   int64_t first;  // element
@@ -199,7 +198,7 @@ class BatchNormReader final : public RecipeReader {
   std::vector<Reader> of_;
 };
 
-/// What the MLP over relative places gives, one number at a time.
+/// Computes the biases of the MLP over relative places, one number at a time.
 class PositionBiasReader final : public RecipeReader {
  public:
   PositionBiasReader(const Recipe& r, std::vector<Reader> of)
@@ -242,7 +241,7 @@ class PositionBiasReader final : public RecipeReader {
   std::vector<std::vector<double>> operands_;
 };
 
-/// To the nearest number of a format, ties to even.
+/// Rounds to the nearest number of a format, ties to even.
 double rounded(double x, DType to, const RoundingGrid& grid) {
   if (!std::isfinite(x) || x == 0) return x;
   if (to == DType::f32) return static_cast<double>(static_cast<float>(x));
@@ -286,7 +285,7 @@ class QuantiseReader final : public RecipeReader {
       of_->read(at, last - first, block.data());
       float largest = 0;
       for (const double x : block) largest = std::max(largest, std::fabs(static_cast<float>(x)));
-      // In floats, as a format of blocks stores its unit.
+      // The unit is a float, as a format of blocks stores it.
       const float unit = largest / most_;
       for (int64_t k = column; k < std::min(last, end); ++k) {
         const float x = block[k - first];

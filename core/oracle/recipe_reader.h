@@ -1,5 +1,5 @@
-// What a recipe says, element by element: the oracle's own reading of it, which shares nothing with how devices'
-// weights are made but the text's parser.
+// Reads a recipe element by element. This is the oracle's own reading: only the text's parser is shared with the code
+// that makes weights for devices.
 #pragma once
 #include <memory>
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace stormcell::reference {
 
-/// The elements that a recipe makes of stored tensors, asked for where they are needed and never held.
+/// The elements that a recipe makes from stored tensors, read when they are asked for and never held.
 class RecipeReader {
  public:
   virtual ~RecipeReader() = default;
@@ -29,10 +29,10 @@ class RecipeReader {
 /// `stored` is asked for the recipe's tensors only, and must outlive the reader.
 std::unique_ptr<RecipeReader> make_recipe_reader(const Recipe& recipe, const WeightSource& stored);
 
-/// A weight as products use it. Where the recipe's last step is `scale`, its factors stand apart: a batch norm stays
-/// beside its convolution, unfolded, one factor for each of the first extent.
+/// A weight as products use it. If the recipe's last step is `scale`, its factors are separate: a batch norm stays
+/// unfolded beside its convolution, with one factor for each index of the first extent.
 struct UnfoldedWeight {
-  std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null where there is none
+  std::unique_ptr<RecipeReader> elements, factor;  ///< factor: null if there is none
 };
 UnfoldedWeight unfolded_weight(const Recipe& recipe, const WeightSource& stored);
 

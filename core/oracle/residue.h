@@ -65,7 +65,7 @@ class Residue {
   friend constexpr Residue operator*(Residue a, Residue b) {
     return of_element(reduced(static_cast<unsigned __int128>(a.element_) * b.element_));
   }
-  /// By 0: 0.
+  /// Division by 0 gives 0.
   friend constexpr Residue operator/(Residue a, Residue b) { return a * b.inverse(); }
   constexpr Residue& operator+=(Residue b) { return *this = *this + b; }
   constexpr Residue& operator-=(Residue b) { return *this = *this - b; }
@@ -81,7 +81,7 @@ class Residue {
   friend constexpr Residue positive_part(Residue x) { return drawn(Function::positive_part, x); }
   friend constexpr Residue at_least(Residue x, Residue limit) { return drawn(Function::at_least, x, limit); }
   friend constexpr Residue at_most(Residue x, Residue limit) { return drawn(Function::at_most, x, limit); }
-  /// No rounding at all, and so not the same twice as once.
+  /// A drawn value instead of rounding; rounding twice differs from rounding once.
   friend constexpr Residue to_bf16(Residue x) { return drawn(Function::to_bf16, x); }
   friend constexpr Residue lowest(Residue) { return of_element(kPrime); }
   friend constexpr bool is_above(Residue a, Residue b) {
@@ -89,7 +89,7 @@ class Residue {
     return hash(Function::order, a.element_) > hash(Function::order, b.element_);
   }
   friend constexpr Residue max(Residue a, Residue b) { return is_above(b, a) ? b : a; }
-  /// From -8 to 8, with 24 bits: wide enough that a softmax over a few of them is now and then nearly 1.
+  /// A score from -8 to 8, with 24 bits: wide enough that a softmax over a few of them is sometimes nearly 1.
   friend constexpr float to_score(Residue x) {
     return static_cast<float>(hash(Function::score, x.element_) >> 40) * 0x1p-20f - 8.0f;
   }
@@ -118,7 +118,7 @@ class Residue {
     return of_element(uint64_t{1} << (among < 0 ? among + 61 : among));
   }
 
-  /// One to one: the last steps of splitmix64 (Steele et al., OOPSLA'14).
+  /// A bijection: the last steps of splitmix64 (Steele et al., OOPSLA'14).
   static constexpr uint64_t mixed(uint64_t x) {
     x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
     x = (x ^ (x >> 27)) * 0x94d049bb133111ebull;

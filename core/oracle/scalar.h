@@ -13,7 +13,7 @@
 
 namespace stormcell::reference {
 
-/// The type that long sums are kept in: of floats double, of exact numbers their own.
+/// The type for long sums: double for floats, their own for exact numbers.
 template <class Scalar>
 using Wide = std::conditional_t<std::is_floating_point_v<Scalar>, double, Scalar>;
 /// The type for what follows from extents and attributes and not from data, such as coordinates and angles: a float
@@ -69,8 +69,8 @@ Real at_most(Real x, Real limit) {
   return std::min(x, limit);
 }
 
-/// To the nearest bf16, ties to even; NaN and infinity stay. The oracle's own, so that it does not share a mistake with
-/// what it judges.
+/// Rounds to the nearest bf16, ties to even; NaN and infinity stay. The code is the oracle's own, so that it shares no
+/// mistake with what it judges.
 inline float to_bf16(float x) {
   if (!std::isfinite(x)) return x;
   const uint32_t bits = std::bit_cast<uint32_t>(x), rest = bits & 0xffffu, kept = bits - rest;

@@ -24,8 +24,8 @@ double half_number(unsigned bits) {
   return sign * std::ldexp(1 + static_cast<double>(fraction) / 1024, static_cast<int>(exponent) - 15);
 }
 
-/// Q8_0 of GGUF: element i of a row stands in block i / 32, which has 34 bytes: the scale, low byte first, then a byte
-/// in two's complement for each element.
+/// Reads Q8_0 of GGUF: element i of a row is in block i / 32, which has 34 bytes: the scale, low byte first, then a
+/// byte in two's complement for each element.
 void read_q8_0(const std::byte* stored, int64_t first, int64_t n, float* to) {
   for (int64_t element = first; element < first + n; ++element) {
     const std::byte* block = stored + element / 32 * 34;

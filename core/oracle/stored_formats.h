@@ -1,5 +1,5 @@
-// How the oracle reads numbers as they are stored: one row for each format that weights may have. A format of blocks is
-// read by the oracle's own code, so that a mistake in a device's decoder shows.
+// The oracle's readers of stored numbers: one row for each format of weights. They are the oracle's own code, so that a
+// mistake in a device's decoder shows.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -17,7 +17,7 @@
 
 namespace stormcell::reference {
 
-/// One run: the walk over the blocks.
+/// One run: walks over the blocks.
 template <class Scalar>
 class Walk {
  public:
@@ -143,8 +143,8 @@ class Walk {
     for (const ValueId v : node.outputs) done(v);
   }
 
-  // With a predicate the body that it asks for; without one, the taken body's last yield tells afterwards whether it
-  // was right: if not, states become what they were and the fallback runs.
+  // With a predicate, runs the body that it selects. Without one, the taken body's last yield says afterwards whether
+  // it was right; if not, states are restored and the fallback runs.
   void guard(const Node& node) {
     size_t chosen = 0;
     if (!node.inputs.empty()) {
@@ -222,7 +222,7 @@ class Walk {
     }
     result_.decisions.push_back(std::move(made));
   }
-  /// The choices of the cells that came, of those that are given for all cells of the dense space.
+  /// Picks the choices of the cells that came from those given for all cells of the dense space.
   static std::vector<int32_t> choices_of_came(const OracleDecision& made, const std::vector<int32_t>& all) {
     const int64_t fan_out = made.shape.fan_out, expected = made.dense_cells * fan_out;
     if (std::ssize(all) != expected)

@@ -36,8 +36,8 @@ std::string unlike_attribute(const Node& x, const Node& y) {
   return {};
 }
 
-/// What two nodes that are to become one say differently of themselves or of what they make; empty: nothing. A kernel
-/// is chosen for one operator, and says nothing of another.
+/// The difference between the annotations of two nodes that are to become one, or of what they make; empty: none. A
+/// kernel is chosen for one operator, and says nothing of another.
 std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y) {
   for (const Node* node : {&x, &y})
     if (has_grouped_form(*node) && node->annotations.find(kKernel))
@@ -152,8 +152,8 @@ std::string AlikeBranches::check_gathers() {
   return {};
 }
 
-/// Beside rows of other routers, slots stand for branches only where every slot is computed, and in the order in which
-/// they are summed.
+/// Checks a gather that also joins rows of other routers: slots may replace its branches only if every slot is
+/// computed, in the order in which they are summed.
 std::string AlikeBranches::check_others(const Node& gather, const std::vector<int32_t>& joined) const {
   const std::vector<size_t> own = own_inputs(gather);
   if (own.empty()) return node_text(gather) + " joins none of its branches";
@@ -209,8 +209,8 @@ std::string AlikeBranches::match_inputs(const Node& x, const Node& y, const Valu
   return {};
 }
 
-/// In what two weights differ that one grouped node is to read: "NODE with weights held in bf16, branch 0 in f32";
-/// empty: in nothing.
+/// The difference between two weights that one grouped node is to read: "NODE with weights held in bf16, branch 0 in
+/// f32"; empty: none.
 std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const std::string& node,
                                           const std::string& there) const {
   if (x.type != y.type)
@@ -221,7 +221,7 @@ std::string AlikeBranches::unlike_weights(const Value& x, const Value& y, const 
   return {};
 }
 
-/// What gathers join must be the same part of each branch.
+/// Checks that gathers join the same part of each branch.
 std::string AlikeBranches::match_gathers(int32_t branch) const {
   for (const NodeId id : region_.gathers) {
     const Node& node = graph_.node(id);

@@ -11,11 +11,11 @@
 
 namespace stormcell {
 
-/// Compares the branches behind a region's decision, as they stand between its scatters and gathers.
+/// Compares the branches behind a region's decision between its scatters and gathers.
 class AlikeBranches {
  public:
-  /// Rows that branches are sent, and the ragged cells that tell which members of theirs to pack; kNone: the cells
-  /// themselves.
+  /// Rows that a scatter or pack sends to branches, and the ragged cells that name their members to pack; kNone: the
+  /// cells themselves.
   using Sent = std::pair<ValueId, ValueId>;
 
   /// Both must outlive it; `region` is behind one decision.
@@ -34,9 +34,9 @@ class AlikeBranches {
   const Node& same_node(const Node& model, int32_t branch) const {
     return graph_.node(graph_.value(same_.at(branch).at(model.outputs[0])).producer);
   }
-  /// What a value is that a scatter or pack gives to a branch; null: it gives no such value.
+  /// The way in which a scatter or pack gives a value to a branch; null: none does.
   const Sent* sent_as(ValueId value) const;
-  /// Which of a gather's values come from branches of the decision; the others are rows of other routers.
+  /// The inputs of a gather that come from branches of the decision; the others are rows of other routers.
   std::vector<size_t> own_inputs(const Node& gather) const;
   int32_t branch_of(ValueId value) const { return *branch_within(graph_, graph_.value(value).type.space, decision_); }
   /// Scatters and packs that send to the branches.
@@ -60,7 +60,7 @@ class AlikeBranches {
   const Region& region_;
   ValueId decision_;
   std::map<NodeId, std::map<int32_t, ValueId>> flows_;  ///< scatter or pack -> branch -> what it gives there
-  std::map<ValueId, Sent> flow_of_;                     ///< what it gives -> of what
+  std::map<ValueId, Sent> flow_of_;                     ///< by value that a branch gets: what it was sent from
   std::map<int32_t, std::vector<NodeId>> chains_;       ///< nodes by branch
   std::vector<int32_t> present_;
   std::map<int32_t, ValueMap> same_;  ///< values of the model -> of this branch

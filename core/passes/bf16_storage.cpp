@@ -1,7 +1,7 @@
-// What only products with weights in bf16 read is rounded to bf16 by each of them before it is multiplied. Stored so by
-// its producer it is rounded once, takes half of the memory and of the traffic, and no product has to round: bit for
-// bit the same. Rows that a decision or a mask sends lie so too, where those that they are sent to do; where another
-// reads them as they are, they are rounded while they are sent.
+// Products with weights in bf16 round their input to bf16, each for itself. A value that only such products read is
+// rounded once if its producer stores it so. It then takes half of the memory and of the traffic, and no product has to
+// round: bit for bit the same. Rows that a decision or a mask sends lie in bf16 if those that they are sent to do. If
+// another reader needs them as they are, they are rounded while they are sent.
 #include "core/passes/bf16_storage.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ class Bf16Storage {
         users_(input.graph.users()),
         fixed_(input.graph.values.size(), false) {
     for (const NamedValue& output : graph_.outputs) fixed_[output.value] = true;
-    // What a guard gives shares memory with what its bodies yield.
+    // The results of a guard share memory with what its bodies yield.
     for (const Node& n : graph_.nodes)
       if (!n.bodies.empty()) {
         for (const ValueId v : n.outputs) fixed_[v] = true;
@@ -105,7 +105,7 @@ class Bf16Storage {
            std::all_of(users_[v].begin(), users_[v].end(), [&](NodeId user) { return takes_bf16(user, v); });
   }
 
-  /// What is stored piece by piece has pieces of an even width, and what is multiplied row by row is not stored so.
+  /// Whether rows stored piece by piece have pieces of an even width. Rows multiplied row by row are not stored so.
   bool writes_even_rows(const Node& n) const {
     if (has_role(n, Role::attend)) {
       const int64_t width = graph_.value(n.inputs[2]).type.content[0].constant();
@@ -119,7 +119,7 @@ class Bf16Storage {
   const Bf16Rows& rows_;
   Graph graph_;
   IdVector<ValueId, std::vector<NodeId>> users_;
-  IdVector<ValueId, bool> fixed_;  // by value: its format is not the plan's to choose
+  IdVector<ValueId, bool> fixed_;  // by value: the plan may not choose its format
   std::map<std::string_view, int64_t> made_by_;
 };
 

@@ -37,7 +37,7 @@ ConstantBranches constant_branches(const PassInput& input, std::string_view pass
 }
 
 std::string otherwise_text(int64_t otherwise, int64_t cells, std::string_view which) {
-  // Two digits, upwards: a bound must not be told as less than it is.
+  // Two digits, rounded upwards: a bound must not be printed as less than it is.
   const double bound = 100 * binomial_upper_bound(otherwise, cells),
                step = std::pow(10, std::floor(std::log10(bound)) - 1);
   char percent[16];

@@ -55,8 +55,8 @@ std::vector<ValueId> ConstantRouters::constant_in(const Region& region) const {
 }
 
 /// One guard for all constant routers of a region that decide before what is behind any of them: their rows meet in the
-/// same gathers, which can stand in one guard alone. Those within what they send to come in a later step, in what is
-/// taken. Where one is in the way of the others, these go on without it.
+/// same gathers, which must be in one guard. Routers within the branches come in a later step, in the body that is
+/// taken. If one is in the way of the others, these go on without it.
 bool ConstantRouters::step(const Region& region) {
   for (std::vector<ValueId> all = constant_in(region); !all.empty(); all = constant_in(region)) {
     const Region behind = part_behind(graph(), region, all);
@@ -77,7 +77,7 @@ bool ConstantRouters::step(const Region& region) {
   return false;
 }
 
-/// What lies behind these decisions of a region.
+/// Makes the part behind these decisions of a region straight.
 std::optional<ConstantRouters::Obstacle> ConstantRouters::straighten(const Region& region,
                                                                      std::span<const ValueId> decisions) {
   TakenBranches taken;

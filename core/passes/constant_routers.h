@@ -1,5 +1,5 @@
-// What the passes about routers that always decide the same way share: which regions, one after the other, and what is
-// said of them.
+// Common parts of the passes about routers that always decide the same way: the regions, one after the other, and what
+// is reported of them.
 #pragma once
 #include <tuple>
 #include <utility>
@@ -27,12 +27,12 @@ class ConstantRouters {
 
   const Graph& graph() const { return rewriter_.graph(); }
   std::vector<ValueId> joined(const Region& region) const;
-  /// "a+b.WHAT" of what stands behind these decisions.
+  /// "a+b.WHAT", the name of nodes behind these decisions.
   std::string name_of(const Region& region, const std::string& what) const;
   /// Rewrites what lies behind the region's decisions, all of which are constant; why it cannot, nothing where it has.
   virtual std::optional<Obstacle> make_straight(const Region& region, TakenBranches taken) = 0;
   static Obstacle depends_on_it() { return {kNone, kDependOnIt}; }
-  /// What the device lacks of these operators; nothing where it has all.
+  /// The kernels that the device lacks for these operators; nothing if it has all.
   std::optional<Obstacle> without_kernels(const std::set<std::string_view>& operators) const;
 
   Rewriter rewriter_;
@@ -48,7 +48,7 @@ class ConstantRouters {
   ConstantBranches constant_;
   std::set<std::string> applied_;
   std::set<std::tuple<ValueId, NodeId, size_t>> done_;
-  std::set<std::pair<ValueId, NodeId>> refused_;  // in the region that begins with this node
+  std::set<std::pair<ValueId, NodeId>> refused_;  // refused in the region that begins with this node
   Refusals refusals_;
 };
 

@@ -1,4 +1,4 @@
-// Which branches nobody went to, and what only they read.
+// Branches that got no cell, and the weights that only they read.
 #pragma once
 #include <map>
 #include <set>
@@ -13,9 +13,9 @@ namespace stormcell {
 /// Dead branches of each router, by its name.
 using DeadBranches = std::map<std::string, std::vector<int32_t>, std::less<>>;
 
-/// Those that the parameters name, or those without load in all profiled batches; of a router that decides over a
-/// prompt and in turns, without load in both: turns are few cells beside a prompt, and a share of all says nothing of
-/// them.
+/// Branches that the parameters name, or those without load in all profiled batches. A router that decides over a
+/// prompt and in turns must have no load in both: turns are few cells beside a prompt, and a share of all says nothing
+/// of them.
 DeadBranches dead_branches(const PassInput& input);
 /// Routers of which the prompt alone or the turns alone have such branches, and why that is of no use.
 std::vector<std::pair<std::string, std::string>> dead_in_one_part(const PassInput& input);

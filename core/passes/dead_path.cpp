@@ -75,8 +75,8 @@ class DeadPath {
     return false;
   }
 
-  /// One guard for all routers of the region that decide before it; where that cannot be, one for a router whose
-  /// decision is known there. A router that decides within the guarded part gets its guard there: a miss computes again
+  /// Adds one guard for all routers of the region that decide before it; if that cannot be, one for a router with a
+  /// known decision there. A router that decides within the guarded part gets its guard there: a miss computes again
   /// only what lies behind its decision.
   bool guard_some(const Region& region) {
     std::vector<ValueId> with_dead, early;
@@ -98,7 +98,7 @@ class DeadPath {
     return false;
   }
 
-  /// Puts the region behind a guard; false where that is not possible, which `why` says, or of no use.
+  /// Puts the region behind a guard; false if that is of no use, or not possible for the reason in `why`.
   bool guard(const Region& region, std::string& why) {
     const Dead dead = dead_of(region);
     if (dead.empty()) return false;
@@ -165,7 +165,7 @@ class DeadPath {
   bool is_gather(const Region& region, NodeId id) const {
     return std::find(region.gathers.begin(), region.gathers.end(), id) != region.gathers.end();
   }
-  /// What sends rows to branches of which some are dead.
+  /// Whether a node sends rows to branches of which some are dead.
   bool is_cut(NodeId id, const Dead& dead) const { return dead.contains(sends_by(graph(), graph().node(id))); }
 
   /// Bytes of the weights that dead branches of the region read and that only dead branches read.
@@ -227,7 +227,7 @@ class DeadPath {
                         router + ".live", "dead-path");
   }
 
-  /// What the device lacks of the nodes that all_empty() makes; empty: nothing.
+  /// The kernels that the device lacks for the nodes that all_empty() makes; empty: none.
   std::string missing_kernels(const Dead& dead) const {
     AskedKernels kernels(input_);
     kernels.has("branches_empty");
@@ -235,7 +235,7 @@ class DeadPath {
     return kernels.missing();
   }
 
-  /// 1 where no dead branch of any router got a cell; adds the nodes that find out.
+  /// 1 if no dead branch of any router got a cell; adds the nodes that find out.
   ValueId all_empty(const Dead& dead, std::vector<NodeId>& nodes) {
     std::vector<ValueId> flags;
     for (const auto& [decision, branches] : dead) {
@@ -249,7 +249,7 @@ class DeadPath {
     return graph().node(nodes.back()).outputs[0];
   }
 
-  /// What sends rows to branches, without the dead ones; nothing when no branch is left.
+  /// A copy of a node that sends rows to branches, without the dead ones; nothing if no branch is left.
   std::optional<NodeId> cut_node(NodeId id, const Dead& all, ValueMap& copies) {
     const Node node = graph().node(id);
     const std::set<int32_t>& dead = all.at(sends_by(graph(), node));
@@ -304,8 +304,8 @@ class DeadPath {
     return made;
   }
 
-  /// What guards save. Weights that come and go are not read where no cell goes, guarded or not, and fallbacks keep
-  /// them among those that the slots are planned for.
+  /// The savings by guards. Weights that come and go are not read if no cell goes there, guarded or not, and fallbacks
+  /// keep them among those that the slots are planned for.
   static std::string saved_text(const FallbackBytes& bytes) {
     if (bytes.parts == 0) return to_text(Bytes(bytes.loaded)) + " of weights are loaded only if a guard misses";
     const std::string parts =

@@ -1,7 +1,7 @@
 // A value of a routed space is kept as its *dense* one, over the cells of the space that has no router above it.
-// scatter vanishes: its outputs are its input. Plain nodes are made again over dense inputs. What asks for the
+// scatter vanishes: its outputs are its input. Plain nodes are made again over dense inputs. A node that asks for the
 // decision's own cells (route, choice_weight, gather) gets the rows that were sent there: dense values, scattered down
-// the chain of routers. What such a node gives to a branch goes back to all cells where it is asked for, zeros
+// the chain of routers. A value that such a node gives to a branch goes back to all cells where it is asked for, zeros
 // elsewhere.
 #include "core/passes/dense_graph.h"
 
@@ -46,7 +46,7 @@ class Densifier {
            std::any_of(n.outputs.begin(), n.outputs.end(), lies_there);
   }
 
-  /// Why a node cannot be dense.
+  /// The reason why a node cannot be dense.
   std::string obstacle(const Node& n) const {
     if (!n.bodies.empty()) return node_text(n) + " holds a region";
     if (has_effect(*n.op) && touches_branch(n)) return node_text(n) + " changes the state of a branch";
@@ -83,7 +83,7 @@ class Densifier {
   /// Stays where it is, with the rows that are sent there.
   void take_in_branch(NodeId id, const Node& n) {
     for (size_t i = 0; i < n.inputs.size(); ++i) {
-      const ValueId rows = sent(n.inputs[i]);  // which adds nodes
+      const ValueId rows = sent(n.inputs[i]);  // adds nodes
       rewriter_.graph().node(id).inputs[i] = rows;
     }
     order_.push_back(id);
@@ -105,8 +105,8 @@ class Densifier {
     for (size_t i = 0; i < n.outputs.size(); ++i) dense_[n.outputs[i]] = graph().node(made).outputs[i];
   }
 
-  /// A value of a branch for all cells: where it is there for the rows of the branch alone (the weight of a choice,
-  /// what a gather within the branch joined), zeros elsewhere. What is no value of a branch is itself.
+  /// A value of a branch for all cells: with zeros elsewhere if it is there for the rows of the branch alone (the
+  /// weight of a choice, what a gather within the branch joined). A value of no branch is itself.
   ValueId dense_of(ValueId v) {
     if (!in_branch(space_of(v)) || is_decision(v)) return v;
     if (const auto at = dense_.find(v); at != dense_.end()) return at->second;
@@ -136,7 +136,7 @@ class Densifier {
 
   Rewriter rewriter_;
   std::vector<NodeId> order_;
-  std::map<ValueId, ValueId> dense_;  // of values of branches
+  std::map<ValueId, ValueId> dense_;  // dense values of branches
   std::map<ValueId, ValueId> sent_;   // rows of these that were asked for
   std::string why_not_;
 };

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// What a node has as an extra and its grouped form for each branch, and the flag that says so there.
+/// The extra of a node that its grouped form has for each branch, and the flag that says so there.
 constexpr std::string_view kOwnExtra = "bias", kOwnExtras = "biases";
 
 const Operator& grouped_form(const Node& node) { return *find_operator(node.op->grouped_as); }

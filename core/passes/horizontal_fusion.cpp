@@ -1,8 +1,8 @@
-// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots: what
-// has weights of its own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the
-// cells' rows itself, so that the scatter before it disappears. Of branches that pack the members of what they are
-// sent, all members are packed, once. Absent branches cost nothing. Every row meets the same numbers in the same order:
-// bit for bit the same.
+// scatter -> the same nodes in every branch -> gather becomes the nodes of one branch over the decision's slots. A node
+// with weights of its own in each branch (a product, a convolution, a norm) becomes its grouped form, which reads the
+// cells' rows itself, so that the scatter before it disappears. If branches pack the members of what they are sent, all
+// members are packed, once. Absent branches cost nothing. Every row meets the same numbers in the same order: bit for
+// bit the same.
 #include "core/passes/horizontal_fusion.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class BranchFusion {
  private:
   const Graph& graph() const { return rewriter_.graph(); }
 
-  /// The cells of all slots, or of their members, that stand for cells of the first branch.
+  /// The cells of all slots, or of their members, in place of cells of the first branch.
   SpaceId all_cells(SpaceId cells) {
     return graph().holds_members(cells) ? ragged_space(rewriter_.graph(), graph().space(cells).offsets, slots_)
                                         : slots_;
@@ -68,7 +68,7 @@ class BranchFusion {
       sent_anyway_.insert(graph().node(id).inputs.begin(), graph().node(id).inputs.end());
   }
 
-  /// Value of all slots that stands for a value of the first branch.
+  /// The value of all slots in place of a value of the first branch.
   ValueId over_slots(ValueId v) {
     if (const auto at = merged_.find(v); at != merged_.end()) return at->second;
     const AlikeBranches::Sent* sent = branches_.sent_as(v);
@@ -101,7 +101,7 @@ class BranchFusion {
     merged_[model.outputs[0]] = graph().node(made).outputs[0];
   }
 
-  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. Where something else
+  /// Whether a grouped node reads the cells' rows itself, instead of rows that were sent to slots. If another node
   /// needs them sent, blocks of convolutions read the same rows as what is added to their results.
   bool reads_cells(const Node& model) const {
     const AlikeBranches::Sent* sent = branches_.sent_as(model.inputs[0]);
@@ -161,7 +161,7 @@ class BranchFusion {
   std::vector<NodeId> made_;
 };
 
-/// What the device lacks of the grouped forms of the branches' nodes; empty: nothing.
+/// The kernels that the device lacks for the grouped forms of the branches' nodes; empty: none.
 std::string missing_kernels(const PassInput& input, const AlikeBranches& branches) {
   AskedKernels kernels(input);
   for (const auto& [op, count] : branches.grouped()) kernels.has(find_operator(op)->grouped_as);
@@ -174,7 +174,7 @@ PassResult horizontal_fusion(const PassInput& input) {
   Rewriter rewriter(input.graph);
   Refusals refusals;
   std::set<std::string> fused;
-  std::map<std::string_view, std::pair<size_t, size_t>> became;  // of an operator -> in branches, grouped
+  std::map<std::string_view, std::pair<size_t, size_t>> became;  // by operator: nodes in branches, grouped nodes
   size_t routers = 0, scatters = 0;
   const size_t least = input.option(kLeastBranches);
   for (const BlockPlace place : blocks_of(rewriter.graph(), Fallbacks::included))

@@ -1,4 +1,4 @@
-// Which passes a plan has.
+// The passes that a plan has.
 #pragma once
 #include <map>
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace stormcell {
 
-/// As the options --enable, --disable, --only and --pass-option name them, by id; what is set of a pass, by pass and
-/// option.
+/// The options --enable, --disable, --only and --pass-option by the passes' ids, and the values set by pass and option.
 struct PassSelection {
   std::vector<std::string> enable, disable, only;
   std::map<std::string, std::map<std::string, std::string>> options = {};

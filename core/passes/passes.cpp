@@ -1,7 +1,7 @@
 // The visible list of passes, in the order in which the pipeline applies them. A new one: its file here, its row, its
-// test. What is not computed is left out first. Vertical fusion comes after horizontal fusion: a norm that fed a
-// scatter only then feeds a product, and the convolutions of all branches only then become chains of all branches.
-// Formats are chosen last, for the values that are left.
+// test. Passes that leave work out come first. Vertical fusion comes after horizontal fusion: a norm that fed a scatter
+// only then feeds a product, and the convolutions of all branches only then become chains of all branches. Formats are
+// chosen last, for the values that are left.
 #include <algorithm>
 #include <array>
 #include <charconv>

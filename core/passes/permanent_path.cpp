@@ -2,8 +2,8 @@
 //   guard { the region without sending; then the decisions, and whether they are the same } { decisions and region as
 //   they were }
 // The branches wait for no decision, which a device that runs several things at once computes beside them. A miss has
-// computed the branches in vain. Where the decision itself is what costs, a guard saves nothing: `approximate` leaves
-// it out, and the answers of cells that would have gone elsewhere are wrong.
+// computed the branches in vain. If the decision itself is what costs, a guard saves nothing: `approximate` leaves it
+// out, and the answers of cells that would have gone elsewhere are wrong.
 #include "core/passes/permanent_path.h"
 
 #include <algorithm>
@@ -43,7 +43,7 @@ class PermanentPath : public ConstantRouters {
     return {};
   }
 
-  /// In the place of `count` nodes from `first` on, which decide and what is behind that.
+  /// Replaces `count` nodes from `first` on: those that decide and those behind them.
   void leave_decisions_out(const Region& region, StraightRegion& straight, size_t first, size_t count) {
     const Rewriter::Body body = straight.make();
     ValueMap now;
@@ -52,7 +52,7 @@ class PermanentPath : public ConstantRouters {
     rewriter_.replace_run(region.block, first, count, body.nodes);
   }
 
-  /// In the place of `nodes`, which stand from `first` on and become the fallback.
+  /// Replaces `nodes`, which begin at `first` and become the fallback.
   void decide_behind(const Region& region, StraightRegion& straight, const std::vector<NodeId>& deciding, size_t first,
                      std::vector<NodeId> nodes) {
     const bool weights_wait = !straight.weighed().empty();
@@ -86,7 +86,7 @@ class PermanentPath : public ConstantRouters {
     });
   }
 
-  /// What nobody needs but the region's decisions, in running order, their routers among it.
+  /// Nodes that only the region's decisions need, in running order, their routers among them.
   std::vector<NodeId> only_deciding(const Region& region) const {
     const std::vector<NodeId>& block = block_at(graph(), region.block).nodes;
     const Uses uses(graph());

@@ -1,4 +1,4 @@
-// Which passes run, and what each does: on its own, and upon those before it.
+// The passes that run, and what each does: on its own, and upon those before it.
 #pragma once
 #include <map>
 #include <string>
@@ -23,8 +23,8 @@ std::vector<ChosenPass> select_passes(const PassSelection& selection);
 struct PassOutcome {
   const Pass* pass = nullptr;
   PassParameters options;
-  PassResult alone;       ///< on the graph as it came
-  PassResult cumulative;  ///< on the graph as the passes before left it
+  PassResult alone;       ///< its result on the graph as it came
+  PassResult cumulative;  ///< its result on the graph as the passes before left it
   /// of a configuration: what the pass should have found again and did not, by name
   std::vector<std::string> not_taken_over = {};
 };
@@ -39,7 +39,7 @@ enum class OnTheirOwn : uint8_t { no, yes };
 PipelineResult run_passes(const PassInput& input, const std::vector<ChosenPass>& chosen,
                           OnTheirOwn on_their_own = OnTheirOwn::yes);
 
-/// What a configuration keeps of a pass: its options and what it found.
+/// Parameters that a configuration keeps of a pass: its options and what it found.
 PassParameters saved_parameters(const PassOutcome& outcome);
 PassParameters saved_parameters(const PassParameters& options, const PassResult& result);
 /// Applies what a configuration says, without a profile: the saved parameters of each pass, by id.

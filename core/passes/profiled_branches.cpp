@@ -24,7 +24,7 @@ std::vector<int32_t> parse_list(std::string_view text, const std::string& where)
   return list;
 }
 
-/// What the router of this name decides; null: the graph has none.
+/// The decision of the router of this name; null: the graph has none.
 const Value* find_decision(const Graph& graph, const std::string& router) {
   const Value* decision = nullptr;
   graph.for_each_node([&](NodeId id, int) {

@@ -1,4 +1,4 @@
-// What passes ask of a router's loads, and how parameters name its branches.
+// A router's loads as passes ask for them, and the names of its branches in parameters.
 #pragma once
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// As parameters hold them: "1,4,5".
+/// The branches as parameters name them: "1,4,5".
 std::string branch_list(const std::vector<int32_t>& branches);
 /// The branches that a parameter of `pass` names for a router. Error(bad_input) for what is no such list, or a branch
 /// that the router does not have. A router that the model does not have is the pass's to refuse, with a reason.

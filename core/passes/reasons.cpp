@@ -8,7 +8,7 @@
 namespace stormcell {
 
 std::string with_refusals(std::string done, const Refusals& refusals) {
-  // By reason, in the order in which they came.
+  // Reasons in the order in which they came.
   std::vector<std::pair<std::string, std::vector<std::string>>> reasons;
   for (const auto& [router, why] : refusals) {
     auto at = std::find_if(reasons.begin(), reasons.end(), [&why = why](const auto& r) { return r.first == why; });

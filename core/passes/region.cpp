@@ -14,7 +14,7 @@ bool lies_in(const Graph& graph, SpaceId space, std::span<const ValueId> decisio
                      [&](ValueId d) { return branch_within(graph, space, d).has_value(); });
 }
 
-/// What joins branches of the decisions in cells outside of them all.
+/// Whether a node joins branches of the decisions in cells outside of them all.
 bool closes(const Graph& graph, const Node& node, std::span<const ValueId> decisions) {
   return has_role(node, Role::close) && !lies_in(graph, graph.value(node.outputs[0]).type.space, decisions);
 }
@@ -34,7 +34,7 @@ class Ties {
       if (has_role(graph.node(id), Role::close)) tie(graph.node(id));
   }
 
-  /// Those tied to `decision`, itself among them, in the order of decisions_of().
+  /// The decisions tied to `decision`, itself among them, in the order of decisions_of().
   std::vector<ValueId> with(ValueId decision) const {
     const size_t at = std::find(decisions_.begin(), decisions_.end(), decision) - decisions_.begin();
     std::vector<ValueId> set;
@@ -153,7 +153,7 @@ class RegionFinder {
   BlockPlace place_;
   std::vector<ValueId> decisions_;
   std::vector<NodeId> members_;
-  DisjointSets sets_;                 // of the members, by place
+  DisjointSets sets_;                 // sets of the members, by place
   std::map<ValueId, size_t> inside_;  // value -> the member that makes it
 };
 

@@ -1,5 +1,5 @@
-// What stands before a router, is not needed for its decision and feeds one of its branches alone (find_hoist) moves
-// into that branch:
+// A node before a router moves into one of its branches if it feeds that branch alone and the decision does not need it
+// (find_hoist):
 //   y = f(x); s = scatter(y, decision)   becomes   s = f(scatter(x, decision))
 // It then runs for the cells that go there, and not at all where none does: behind an exit, for the cells that go on.
 // No guard is needed: it computes the same for any input, cell by cell, bit for bit. The profile only says whether it
@@ -42,7 +42,7 @@ class Reorder {
   }
 
  private:
-  using Copies = std::map<std::pair<ValueId, SpaceId>, ValueId>;  ///< of values, in the spaces of branches
+  using Copies = std::map<std::pair<ValueId, SpaceId>, ValueId>;  ///< copies of values, in the spaces of branches
 
   const Graph& graph() const { return rewriter_.graph(); }
 
@@ -197,7 +197,7 @@ class Reorder {
 
   const PassInput& input_;
   Rewriter rewriter_;
-  std::map<std::string, std::set<int32_t>> moved_;  // by router the branches that take work
+  std::map<std::string, std::set<int32_t>> moved_;  // by router: the branches that take work
   std::set<std::string> seen_;
   size_t nodes_ = 0;
 };

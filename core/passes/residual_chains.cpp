@@ -9,9 +9,9 @@
 namespace stormcell {
 namespace {
 
-/// With more a convolution's own panels are full, and a chain of single steps loses nothing.
+/// With more channels a convolution's own panels are full, and a chain of single steps loses nothing.
 constexpr int64_t kMostChannels = 32;
-/// Of two maps of one cell: half of an L2 of 2 MiB.
+/// Bytes of two maps of one cell: half of an L2 of 2 MiB.
 constexpr int64_t kMostBytes = 1 << 20;
 
 class ChainFolding {
@@ -61,8 +61,8 @@ class ChainFolding {
   /// to.
   bool is_plain(ValueId value) const { return graph().value(value).annotations.empty(); }
 
-  /// The inputs of a convolution, of one branch or of all branches of a decision, that are weights and biases; behind
-  /// them stands what is added.
+  /// The weights and biases among a convolution's inputs, of one branch or of all branches of a decision. The value
+  /// that is added comes behind them.
   struct Weights {
     size_t begin, end;
   };

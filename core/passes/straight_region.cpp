@@ -1,8 +1,8 @@
 // The cells of a branch that gets all cells are the cells of its decision, in their order, and members of those (the
 // tokens of routed sequences) all that there are: rows are not sent, a node of the branch is made again over all of
-// them, a router too, and a gather reads them as rows of its own cells. What a weighted gather multiplied by, and what
-// choice_weight told of the branch's cells, is told of all cells. A router that is made again is known by the names it
-// had: it says from which branches its cells would have come (attribute within).
+// them, a router too, and a gather reads them as rows of its own cells. The factors of a weighted gather, and what
+// choice_weight told of the branch's cells, are those of all cells. A router that is made again is known by the names
+// it had: it says from which branches its cells would have come (attribute within).
 #include "core/passes/straight_region.h"
 
 #include <algorithm>
@@ -27,8 +27,7 @@ bool in_listed_order(const std::vector<Origin>& joined, SpaceId target) {
 
 }  // namespace
 
-/// Of the decisions the one in one of whose branches a space lies; kNone: it lies in none. None of them is made in
-/// another's branch.
+/// The decision in one of whose branches a space lies; kNone: it lies in none. No decision is made in another's branch.
 ValueId StraightRegion::decision_over(SpaceId space) const {
   for (const auto& [decision, branches] : taken_)
     if (branch_within(graph(), space, decision)) return decision;
@@ -40,11 +39,11 @@ ValueId StraightRegion::decision_over(NodeId id) const {
   return kNone;
 }
 
-/// Of members of routed cells those.
+/// The routed cells whose members a space holds; else the space itself.
 SpaceId StraightRegion::routed_cells(SpaceId space) const {
   return space != kNone && graph().holds_members(space) ? graph().space(space).parent : space;
 }
-/// Its cells are those that one of the decisions sends, or the members of those.
+/// Whether its cells are sent by one of the decisions, or are members of such cells.
 bool StraightRegion::is_sent(SpaceId space) const {
   const SpaceId routed = routed_cells(space);
   return routed != kNone && graph().space(routed).kind == SpaceKind::routed &&
@@ -54,7 +53,7 @@ bool StraightRegion::is_dead(SpaceId space) const {
   const ValueId decision = decision_over(space);
   return decision != kNone && !taken_.at(decision).contains(*branch_within(graph(), space, decision));
 }
-/// It works for branches alone that get no cell.
+/// Whether a node works only for branches that get no cell.
 bool StraightRegion::is_dead(NodeId id) const {
   return std::any_of(taken_.begin(), taken_.end(), [&](const auto& taken) {
     const std::vector<int32_t> branches = branches_of_node(graph(), taken.first, id);
@@ -218,8 +217,8 @@ std::set<std::string_view> StraightRegion::operators_of_holds() const {
   return operators;
 }
 
-/// Whether the branches that get no cell say something that those which get all cells do not. As many choices as a cell
-/// may have are those of the branches that got all cells.
+/// Whether holds() must ask the branches that get no cell, too. If the taken branches are as many as a cell's choices,
+/// the others cannot get any.
 bool StraightRegion::asks_for_none(ValueId decision) const {
   const int32_t taken = taken_.at(decision).size();
   return taken < graph().value(decision).fan_out && taken < graph().value(decision).branches;
@@ -286,7 +285,7 @@ Attributes weight_of_all(SpaceId cells, int32_t branch) {
 }
 }  // namespace
 
-/// The weights that a node told of a branch's cells, of all cells.
+/// The weights of a branch's cells, for all cells.
 NodeId StraightRegion::make_weight(NodeId id) {
   const Node node = graph().node(id);
   const CellSpace& sent_to = graph().space(graph().value(node.outputs[0]).type.space);

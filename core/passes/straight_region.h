@@ -13,17 +13,17 @@
 
 namespace stormcell {
 
-/// By decision the branches that get every cell; the others get none.
+/// The branches that get every cell, by decision; the others get none.
 using TakenBranches = std::map<ValueId, std::set<int32_t>>;
 
-/// Of a region behind decisions (part_behind), none of which is made in it, what it computes while they are so: bit for
-/// bit the same, without scatters and, where nothing else is joined, without gathers.
+/// The computation of a region behind decisions (part_behind), none of which is made in it, while they take these
+/// branches: bit for bit the same, without scatters and, if nothing else is joined, without gathers.
 class StraightRegion {
  public:
   StraightRegion(Rewriter& rewriter, const Region& region, TakenBranches taken)
       : rewriter_(rewriter), region_(region), taken_(std::move(taken)) {}
 
-  /// Why it cannot be made, and because of which decision; kNone: of none more than of another.
+  /// The reason why it cannot be made, and the decision that causes it; kNone: no single one does.
   struct Obstacle {
     ValueId decision = kNone;
     std::string why;
@@ -34,10 +34,10 @@ class StraightRegion {
   /// Operators of which make() makes nodes, though the region may have none of them; and those of holds().
   std::set<std::string_view> operators_of_make() const;
   std::set<std::string_view> operators_of_holds() const;
-  /// Copies of its nodes, which stand in no block yet, and what stands for the values of its gathers, in their order.
-  /// Where there is no obstacle. `decided`: what stands for decisions, where copies of them do.
+  /// Copies of its nodes, which are in no block yet, and the values in place of those of its gathers, in their order.
+  /// There must be no obstacle. `decided`: the values in place of decisions that were copied.
   Rewriter::Body make(ValueMap decided = {});
-  /// A flag that says whether the decisions at hand are so; the nodes that find out are added to `nodes`.
+  /// A flag that tells whether the decisions at hand are so; the nodes that compute it are added to `nodes`.
   ValueId holds(const ValueMap& decided, std::vector<NodeId>& nodes) const;
 
  private:

@@ -3,8 +3,7 @@
 // between run on real cells; they keep their names, so that records, replay and other passes know them.
 //
 // The same answer for real cells where padding cannot reach them: attention must mask it, capacity must count it last.
-// What a mask's own values must be like for that (padding at the end, no sequence without a real cell) is asked of the
-// data.
+// The data is asked whether a mask's own values allow that: padding at the end, no sequence without a real cell.
 #include "core/passes/unpad.h"
 
 #include <algorithm>
@@ -21,12 +20,12 @@
 namespace stormcell {
 namespace {
 
-/// What compacting the cells of one space would mean.
+/// A plan to compact the cells of one space.
 struct Plan {
   ValueId mask = kNone;
   SpaceId space = kNone;
   std::vector<NodeId> nodes;    ///< over cells of the space, or of what is routed from it: they run on real cells
-  std::set<ValueId> made;       ///< what they make
+  std::set<ValueId> made;       ///< values that they make
   std::vector<NodeId> readers;  ///< over other cells, that attend to these
   bool needs_padding_last = false, needs_some_in_each = false;
   std::string obstacle;  ///< why not; empty: nothing stands in the way
@@ -51,7 +50,7 @@ class Planner {
   }
 
  private:
-  /// What a decoder-only model decodes behind is compacted by the model.
+  /// Whether the model compacts its prompt itself, as decoder-only models do.
   bool leaves_out_itself() const {
     return std::any_of(g_.values.begin(), g_.values.end(), [&](const Value& v) {
       return v.kind == ValueKind::ragged && g_.node(v.producer).inputs[0] == plan_.mask;
@@ -81,8 +80,8 @@ class Planner {
       plan_.made.insert(n.outputs.begin(), n.outputs.end());
       return;
     }
-    // What stays as it is may read inputs and what was made of them alone, else it would read cells that are not
-    // computed.
+    // A node that stays as it is may read inputs, and values that were made of them alone; else it would read cells
+    // that are not computed.
     if (reads_made(n)) object(node_text(n) + " reads padding");
   }
 
@@ -94,7 +93,7 @@ class Planner {
       if (mixes_batch(protocol))
         object("router " + n.name + " gives its places by priority over the batch, padding included");
       if (!mixes_parent(protocol)) return true;
-      // Within a branch capacity is counted over all cells of the batch: padding of one sequence stands before real
+      // Within a branch capacity is counted over all cells of the batch: padding of one sequence comes before real
       // cells of the next.
       if (!is_grouped(g_, g_.value(n.outputs[0]).type.space))
         object("router " + n.name + " counts its places over the whole batch, padding included");
@@ -103,14 +102,14 @@ class Planner {
     }
     for (size_t i = 0; i < n.inputs.size(); ++i) {
       const Flow flow = n.op->flow ? n.op->flow(g_, n, i) : Flow{Mix::batch};
-      // What hands a parent's row to its cells does so for the real ones.
+      // A node that hands a parent's row to its cells does so for the real ones.
       const bool hands_down = flow.mix == Mix::within && flow.space == g_.value(n.inputs[i]).type.space;
       if (flow.mix != Mix::cell && flow.mix != Mix::none && !hands_down) return false;
     }
     return true;
   }
 
-  /// Keys among the cells must not be seen where they pad: by the mask, or because they stand behind every real query.
+  /// Keys among the cells must not be seen where they pad: the mask hides them, or they are behind every real query.
   void attend(NodeId id, const Node& n, bool makes) {
     const bool keys = over(n.inputs[1]);
     if (!makes && !keys) return;
@@ -216,7 +215,7 @@ class Compacting {
   ValueMap packed_;
 };
 
-/// What the device lacks of the nodes that Compacting makes; empty: nothing.
+/// The kernels that the device lacks for the nodes that Compacting makes; empty: none.
 std::string missing_kernels(const PassInput& input, const Graph& graph, const Plan& plan) {
   AskedKernels kernels(input);
   for (const std::string_view op : {"compact", "pack"}) kernels.has(op);

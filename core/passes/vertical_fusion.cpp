@@ -1,13 +1,13 @@
-// What follows a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual, the
-// activation of the sum with a residual; a residual after a gather becomes part of the gather, and so does what
-// multiplies whole rows before one that sums them. The fused node stands where the last of its parts stood, so that all
-// its inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in
+// Nodes that follow a product, and the norm before it, become part of it: scale, activation, gate (multiply), residual,
+// the activation of the sum with a residual. A residual after a gather becomes part of the gather, and so do factors of
+// whole rows before a gather that sums them. The fused node stands where the last of its parts stood, so that all its
+// inputs exist. Then residual blocks of convolutions that follow one another become one step, which keeps a map in
 // cache through all of them (residual_chains.h), and so do a depthwise convolution and the pointwise one behind it
 // (separable_convolutions.h).
 //
-// Bit for bit the same: only what keeps the order of arithmetic is folded. A scale is not folded behind a bias, nor a
-// residual behind a factor (a scale, a gate, an activation that ends in a product): compilers make one rounding of a
-// product and the sum after it. A gather rounds both.
+// Bit for bit the same: a node is folded only if the order of arithmetic stays. A scale is not folded behind a bias,
+// nor a residual behind a factor (a scale, a gate, an activation that ends in a product): compilers make one rounding
+// of a product and the sum after it. A gather rounds both.
 #include "core/passes/vertical_fusion.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ void add_extra(Node& node, std::string_view extra, ValueId value) {
   node.inputs.push_back(value);
 }
 
-/// What a product does with its result before it stores it, as far as it decides what may follow.
+/// Operations of a product on its result before it stores it, as far as they decide what may follow.
 struct Tail {
   explicit Tail(const Node& node)
       : scaled(knows(*node.op, "scale") && real_of(node, "scale") != 1),
@@ -69,7 +69,7 @@ class VerticalFusion {
     size_t norms = 0, scales = 0, activations = 0, gates = 0, residuals = 0, factors = 0, joined = 0;
     size_t all() const { return norms + scales + activations + gates + residuals + factors + joined; }
   } counts;
-  std::set<std::string> kept_apart;  ///< what would have been folded, but for what a plan says of it
+  std::set<std::string> kept_apart;  ///< nodes and values that would have been folded, but for their annotations
 
   Graph finish() { return rewriter_.finish(); }
 
@@ -93,7 +93,7 @@ class VerticalFusion {
     nodes = nodes_;
   }
 
-  /// Folds what stands next to a node into it; the node as it is then, kNone where there is nothing to fold.
+  /// Folds the next operation into a node; returns the node as it is then, kNone if there is nothing to fold.
   NodeId absorb_next(NodeId id) {
     if (fold_.norms && stormcell::absorbs(*node(id).op, "gain") && !has(node(id), "gain") && absorb_norm(id))
       ++counts.norms;
@@ -113,7 +113,7 @@ class VerticalFusion {
     return says;
   }
 
-  /// What a node makes lies in a format that another, in its place, may have no kernel to write.
+  /// Whether a node's result lies in a format that another node in its place may have no kernel to write.
   bool lies_otherwise(ValueId value) {
     const bool does = format_in_memory(graph().value(value)) != graph().value(value).type.dtype;
     if (does) kept_apart.insert("%" + graph().value(value).name);
@@ -137,7 +137,7 @@ class VerticalFusion {
     return true;
   }
 
-  /// What multiplies rows of a sum, each by one number, where nothing else reads the products. A sum of one row for
+  /// Folds factors of whole rows into the sum of these rows, if nothing else reads the products. A sum of one row for
   /// each cell is a copy: it stays one.
   void absorb_factors(NodeId id) {
     const size_t values = joined_inputs(node(id));
@@ -207,7 +207,7 @@ class VerticalFusion {
         (as == "multiply" && !fold_.gates) || (as == "residual" && !fold_.residuals))
       return false;
     const Tail tail(maker);
-    // Of a sum with a residual only the activation is folded, under the same conditions as the residual.
+    // Behind a sum with a residual only the activation is folded, under the same conditions as the residual.
     if (tail.residual)
       return as == "activation" && knows(*maker.op, "residual_first") && !tail.scaled && !tail.multiply &&
              tail.active == "none";
@@ -220,7 +220,7 @@ class VerticalFusion {
     return as == "multiply" || (as == "residual" && !tail.scaled && (tail.active == "none" || tail.active == "relu"));
   }
 
-  /// The user becomes the fused node: it stands behind everything that either of them reads.
+  /// The user becomes the fused node: it comes after everything that either of them reads.
   NodeId merge(NodeId id, NodeId user) {
     if (!may_move(id, user)) return kNone;
     const Node maker = graph().node(id);
@@ -235,7 +235,7 @@ class VerticalFusion {
     fused.annotations = maker.annotations;
     if (attribute_rule(*maker.op, as)) {
       fused.attributes.set(as, own.begin()->second);
-      // Behind a residual stands nothing but an activation: see absorbs().
+      // Only an activation may follow a residual: see absorbs().
       if (has(fused, "residual")) fused.attributes.set("residual_first", int64_t{1});
       ++(as == "scale" ? counts.scales : counts.activations);
     } else {
@@ -247,8 +247,7 @@ class VerticalFusion {
     return user;
   }
 
-  /// Whether a node may stand just before `to` instead of where it stands: it has no effect, but what it reads of
-  /// states may change between.
+  /// Whether a node may move to just before `to`: it has no effect, but states that it reads may change between.
   bool may_move(NodeId id, NodeId to) {
     const Node& moved = graph().node(id);
     if (std::none_of(moved.inputs.begin(), moved.inputs.end(),
@@ -269,12 +268,12 @@ class VerticalFusion {
   Rewriter rewriter_;
   IdVector<ValueId, int32_t> uses_;
   IdVector<ValueId, NodeId> user_;     // the last node of the block that has the value as an input
-  std::map<NodeId, size_t> place_of_;  // in the block at hand
-  std::vector<NodeId> nodes_;          // of the block at hand; kNone: folded into another
+  std::map<NodeId, size_t> place_of_;  // places in the block at hand
+  std::vector<NodeId> nodes_;          // nodes of the block at hand; kNone: folded into another
   const struct { bool norms, scales, activations, gates, residuals, factors; } fold_;
 };
 
-/// What was folded into what.
+/// The text on what was folded into what.
 std::string text_of(const VerticalFusion::Counts& c, const ResidualChains& chains, size_t separable) {
   std::string parts, of_gathers;
   const auto add = [](std::string& list, size_t n, std::string_view one) {

@@ -1,4 +1,4 @@
-// What stands beside a product becomes part of it.
+// Folds nodes beside a product into it.
 #pragma once
 #include <array>
 

@@ -1,4 +1,4 @@
-// Of each branch of each layer, what chose it.
+// An index by branch: for each branch of each layer the items that chose it.
 #pragma once
 #include <cstddef>
 #include <cstdint>

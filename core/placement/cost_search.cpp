@@ -22,7 +22,7 @@ class CostSearch {
 
   void run(const Progress& progress) {
     // A fifth of the proposals at the end takes gains alone.
-    constexpr double kCold = 0.01, kAnnealed = 0.8;  // of the heat at the start
+    constexpr double kCold = 0.01, kAnnealed = 0.8;  // shares of the heat at the start
     const Placement start = placed_.placement();
     const double start_cost = cost();
     const double scale = usual_change();

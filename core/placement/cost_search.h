@@ -1,5 +1,5 @@
-// Placement for cheap steps: what steps cost, and what moving there costs, is the aim itself and not a figure that
-// stands for it. By annealed moves, each costed by what it touches.
+// Placement for cheap steps: the aim is the cost of steps, and of moving, and no figure in its place. Moves are
+// annealed, and each is costed by what it touches.
 #pragma once
 #include <cstdint>
 
@@ -9,10 +9,10 @@
 
 namespace stormcell {
 
-/// What is to be small, in seconds: the mean over steps, or their 95th percentile, and what each slot costs that moves.
+/// The objective in seconds: the mean over steps or their 95th percentile, plus the cost of each slot that moves.
 struct CostAim {
   bool p95 = false;
-  /// of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
+  /// cost of a slot whose branch is not on its rank in `before`, shared over the steps that it pays off in
   double move_s = 0;
   Placement before;
 };
@@ -21,11 +21,11 @@ double cost_of(const CostAim& aim, const PlacedSteps& placed);
 struct CostSearchOptions {
   uint32_t seed = 1;
   int64_t proposals = 0;
-  double heat = 0.3;  ///< at the start, of what a proposal changes in the mean; little keeps what another search found
+  double heat = 0.3;  ///< share, at the start, of the mean change by a proposal; little keeps what another search found
   SearchTime time = {};
 };
-/// From what is placed to something that costs no more; leaves it placed. No branch stands twice on a rank, and every
-/// slot is filled.
+/// Moves from the placement at hand to one that costs no more, and leaves it placed. No branch is twice on a rank, and
+/// every slot is filled.
 void make_cheaper(const CostAim& aim, const CostSearchOptions& options, PlacedSteps& placed,
                   const Progress& progress = {});
 

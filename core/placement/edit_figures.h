@@ -1,10 +1,10 @@
-// What a placement that is changed by hand does, in numbers.
+// Figures of a placement that is changed by hand.
 #pragma once
 #include <optional>
 
 namespace stormcell {
 
-/// On a part of the data. Null: the data or the model's sizes do not say.
+/// Figures on a part of the data. Null: the data or the model's sizes do not tell.
 struct EditFigures {
   double imbalance = 0;                                ///< mean over layers of max / mean - 1 over ranks
   std::optional<double> cross_pairs, ranks_per_token;  ///< as Traffic

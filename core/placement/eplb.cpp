@@ -6,12 +6,12 @@
 namespace stormcell {
 namespace {
 
-/// Where an item went: its pack, and its place there in the order of arrival.
+/// The place of a packed item: its pack, and its place there in the order of arrival.
 struct Packed {
   int32_t pack = 0, place = 0;
 };
 
-/// Equally many items in each pack: the heaviest first, each to the lightest pack that has room.
+/// Packs equally many items into each pack: the heaviest first, each to the lightest pack that has room.
 std::vector<Packed> pack_evenly(const std::vector<float>& weights, int32_t packs) {
   const size_t items_per_pack = weights.size() / static_cast<size_t>(packs);
   std::vector<Packed> out(weights.size());

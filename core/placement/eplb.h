@@ -11,15 +11,15 @@
 namespace stormcell {
 
 struct EplbShape {
-  int32_t slot_count = 0;  ///< of a layer, on all ranks together: branches + spare ones
-  int32_t groups = 1;      ///< of consecutive branches, which a hierarchical packing keeps on one node; 1: none
+  int32_t slot_count = 0;  ///< slots of a layer, on all ranks together: branches + spare ones
+  int32_t groups = 1;      ///< groups of consecutive branches, which a hierarchical packing keeps on one node; 1: none
   int32_t nodes = 1;
   int32_t ranks = 1;
   /// Groups go to nodes first where they divide among them; else one global packing.
   bool hierarchical() const { return groups % nodes == 0; }
 };
 
-/// What the rule cannot be asked for, in words; empty: nothing.
+/// The fault of a shape that the rule cannot place, in words; empty: none.
 std::string eplb_fault(const EplbShape& shape, int32_t branches);
 
 /// `loads` are rounded to single precision first. The shape has no fault.

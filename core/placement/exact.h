@@ -1,5 +1,5 @@
 // The best placement of small cases, by dynamic programming over layers: every arrangement of a layer after every
-// arrangement of the layer before. What searches are checked against, and a bound where it can be had.
+// arrangement of the layer before. Searches are checked against it, and it gives a bound where it can be had.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -10,14 +10,14 @@
 
 namespace stormcell {
 
-/// What is to be small: what each layer costs by itself, pairs of branches at consecutive layers on two ranks, and what
-/// each layer costs after the one before it.
+/// The objective of an exact search: the cost of each layer by itself, of pairs of branches at consecutive layers on
+/// two ranks, and of each layer after the one before it.
 struct ExactAim {
-  /// Of a layer; infinite where it must not be.
+  /// Cost of a layer; infinite if it is not allowed.
   std::function<double(size_t layer, const LayerSlots& slots)> of_layer;
-  /// [layers][branches before, branches] what a pair on two ranks costs, layer 0 not asked for; empty: nothing.
+  /// [layers][branches before, branches] cost of a pair on two ranks, not read for layer 0; empty: none.
   std::vector<std::vector<double>> follows;
-  /// Of a layer but the first, where its cost hangs on how the layer before is arranged; null: it does not. Asked of
+  /// Cost of a layer but the first, if it depends on how the layer before is arranged; null: it does not. Called for
   /// each two arrangements.
   std::function<double(size_t layer, const LayerSlots& before, const LayerSlots& slots)> of_pair = nullptr;
 };
@@ -26,7 +26,7 @@ struct ExactAim {
 /// the limit below + 1.
 int64_t arrangements_of(int32_t branches, int32_t ranks);
 inline constexpr int64_t kMostArrangements = 3000;
-/// The same where of_pair() is asked.
+/// The limit if of_pair() is called.
 inline constexpr int64_t kMostPairedArrangements = 100;
 
 struct ExactPlacement {

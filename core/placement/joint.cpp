@@ -10,10 +10,10 @@
 namespace stormcell {
 namespace {
 
-/// A rank's load goes up and down by parts thousands of times: so much above its cap it is at its cap.
+/// A rank's load grows and shrinks by parts thousands of times: within this factor above its cap it is at its cap.
 constexpr double kRounding = 1 + 1e-9;
 
-/// Of a layer, which of its ranks hold a branch; each computes an equal part of its tokens.
+/// The ranks that hold a branch of a layer; each computes an equal part of its tokens.
 using Holders = std::vector<size_t>;
 
 class Search {
@@ -56,7 +56,7 @@ class Search {
       for (size_t b = 0; b < search.branches_; ++b) left_[b] = search.holders_[layer][b].size();
     }
     size_t room(size_t rank) const { return search_.held_ - held_by_[rank].size(); }
-    /// Where it is still to be placed, is not there yet, and the rank stays below its cap.
+    /// Whether the branch is still to be placed and not on the rank yet, and the rank stays below its cap.
     bool may_hold(size_t rank, size_t branch) const {
       return is_new(rank, branch) && load_[rank] + load(branch) <= search_.cap_[layer_];
     }
@@ -64,8 +64,8 @@ class Search {
       held_by_[rank].push_back(branch), load_[rank] += load(branch);
       --left_[branch];
     }
-    /// What is left comes, the most loaded first, to the rank with the least load; where that does not come out, all
-    /// stays as it was.
+    /// Places the branches that are left, the most loaded first, each on the rank with the least load. If they do not
+    /// all fit, everything stays as it was.
     void finish() {
       std::vector<size_t> rest;
       for (size_t b = 0; b < left_.size(); ++b)
@@ -106,9 +106,9 @@ class Search {
   };
 
   void anneal(const Progress& progress) {
-    // Pairs are counts, so a move gains or loses a few: from where some that lose are taken, but few enough that what
-    // is aligned does not melt, to where none is.
-    constexpr double kHot = 0.1, kCold = 0.02;  // of what a proposal changes in the mean
+    // Pairs are counts, so a move gains or loses a few. Heat begins where some losing moves are taken, but few enough
+    // to keep what is aligned, and ends where none is.
+    constexpr double kHot = 0.1, kCold = 0.02;  // shares of the mean change by a proposal
     constexpr int32_t kRelabelEvery = 10;
     // A cap that always held would part the arrangements into islands: at first it may be exceeded for a gain, in the
     // end not.
@@ -126,7 +126,7 @@ class Search {
     }
   }
 
-  /// To where no move gains, and no load is above its cap.
+  /// Moves until no move gains, and no load is above its cap.
   void settle(const Progress& progress) {
     excess_price_ = kNeverAbove;
     descend(progress);
@@ -140,10 +140,10 @@ class Search {
   }
 
   // Layer by layer: a layer's branches come to the ranks of its neighbours that they have most in common with. Where
-  // ranks are many a swap of two branches seldom gains before others are right, and annealing takes long; what layers
-  // have in common shows at once. Most of the gain is the descent's and the cooler start's. What the alignment adds
-  // (docs/decisions/026-placement.md): without it a planted placement is found to 99 instead of 100 %, and one real
-  // trace is less even.
+  // ranks are many a swap of two branches seldom gains before others are right, and annealing takes long; the alignment
+  // sees at once what layers have in common. Most of the gain is the descent's and the cooler start's. The alignment
+  // adds little (docs/decisions/026-placement.md): without it a planted placement is found to 99 instead of 100 %, and
+  // one real trace is less even.
   void align(const Progress& progress) {
     const auto between = [&](size_t l, bool behind) {
       progress.cancel.check();
@@ -151,14 +151,14 @@ class Search {
     };
     grow(0);
     for (size_t l = 1; l < layers_; ++l) between(l, false);
-    // What the first layer lacked to be right the others now say.
+    // The other layers now give the first one what it lacked.
     for (size_t l = layers_; l-- > 0;) between(l, true);
     for (size_t l = 0; l < layers_; ++l) between(l, true);
     sum_up();
   }
 
-  /// Ranks are filled one after the other: with the most loaded branch that is left, and what has most in common with
-  /// those in it.
+  /// Fills ranks one after the other: with the most loaded branch that is left, then with those that have most in
+  /// common with its branches.
   void grow(size_t l) {
     Filling f(*this, l);
     for (size_t rank = 0; rank < ranks_; ++rank) {
@@ -201,9 +201,9 @@ class Search {
   }
 
   float& together(size_t l, size_t a, size_t b) { return together_[(l * branches_ + a) * branches_ + b]; }
-  /// Of layer l - 1 to layer l.
+  /// Tokens that go from branch a of layer l - 1 to branch b of layer l.
   float& follows(size_t l, size_t a, size_t b) { return follows_[(l * branches_ + a) * branches_ + b]; }
-  /// What a branch has in common with all that a rank computes.
+  /// Sum of what a branch has in common with the branches that a rank computes.
   float& sum(size_t l, size_t b, size_t rank) { return sums_[(l * branches_ + b) * ranks_ + rank]; }
   size_t branch_at(size_t l, size_t slot) const { return static_cast<size_t>(placement_.layers[l][slot]); }
   bool holds(size_t l, size_t rank, size_t branch) const {
@@ -245,7 +245,7 @@ class Search {
     }
   }
 
-  /// What proposals change in the mean, of some that are drawn: the scales of heat and of caps.
+  /// Finds the scales of heat and caps: mean changes by some proposals that are drawn.
   void find_scales() {
     constexpr int kDrawn = 2000;
     double gains = 0, loads = 0;
@@ -261,7 +261,7 @@ class Search {
     least_gain_ = std::max(1e-3, kOfUsual * usual_gain_);
   }
 
-  /// A layer that the search left above its caps is again as it was.
+  /// Restores a layer that the search left above its caps.
   void keep_caps() {
     find_holders();  // loads that were not added up and taken away
     for (size_t l = 0; l < layers_; ++l)
@@ -271,9 +271,9 @@ class Search {
     sum_up();
   }
 
-  /// What a branch in a slot brings its rank.
+  /// Load that the branch in a slot brings its rank.
   double load_at(size_t l, size_t slot) const { return load_[l][branch_at(l, slot)] * part(l, branch_at(l, slot)); }
-  /// By how much a rank's load is above its cap.
+  /// Load of a rank above its cap.
   double excess(size_t l, double load) const { return std::max(0., load - cap_[l]); }
 
   // Layers that are right in themselves may hold each other's ranks crossed, which no move of a branch mends. Two ranks
@@ -412,13 +412,13 @@ class Search {
     return true;
   }
 
-  /// What changes where rank y, which held b, holds a: parts of ranks, of one branch after the other.
+  /// A rank's change of its part of a branch when rank y holds a in place of b; those of one branch follow each other.
   struct Change {
     size_t branch, rank;
     double part;
   };
 
-  /// One replica more of a, in a slot whose branch stands elsewhere too.
+  /// Proposes one more replica of a, in a slot whose branch is also elsewhere.
   bool propose_replica(size_t l, size_t a, size_t slot, double heat) {
     const size_t b = branch_at(l, slot), y = slot / held_;
     if (a == b || holders_[l][b].size() == 1 || holds(l, y, a)) return false;

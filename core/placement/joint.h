@@ -23,7 +23,7 @@ struct JointOptions {
   SearchTime time = {};
 };
 
-/// Fitted to these tokens, from `start`, in which no branch stands twice on a rank: nor does it in the answer.
+/// Fits a placement to these tokens, from `start`. Neither has a branch twice on a rank.
 Placement joint_placement(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
                           const JointOptions& options, const Progress& progress = {});
 

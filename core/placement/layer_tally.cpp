@@ -10,7 +10,7 @@ namespace {
 
 double tiles_of(double rows) { return std::ceil(rows / kRowTile - 1e-9); }
 
-/// As an expectation over whose turn it is: so many rows or one more, such that this is their mean.
+/// The expected tiles over the turns of replicas: so many rows or one more, such that `rows` is their mean.
 double tiles_by_turns(double rows) {
   const double fewer = std::floor(rows), one_more = rows - fewer;
   return one_more * tiles_of(fewer + 1) + (1 - one_more) * tiles_of(fewer);
@@ -91,7 +91,7 @@ void BranchMove::begin(const std::vector<BranchShares>& shares, int32_t branch, 
     // Shares of a node may sum to a little more than 1.
     before_.push_back(std::min(before_of_[p], 1.)), after_.push_back(std::min(after_of_[p], 1.));
   }
-  // By branch and not by token: many tokens choose the same others.
+  // Counted by branch and not by token: many tokens choose the same others.
   const size_t n = place_.size();
   absent_.assign(shares.size() * n, 1);
   for (size_t b = 0; b < shares.size(); ++b)
@@ -152,7 +152,7 @@ void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& sh
     add_chosen(tally, choices, nearest, from, part);
   };
   if (home >= 0) return add_from(home, sign);
-  // Where nothing has a replica every home sends to the same ranks.
+  // Without replicas every home sends to the same ranks.
   if (std::none_of(choices.begin(), choices.end(),
                    [&](int32_t choice) { return choice >= 0 && all(choice).size() > 1; }))
     return add_chosen(tally, choices, all, home, sign);
@@ -181,7 +181,7 @@ void TallyRule::add_chosen(LayerTally& tally, std::span<const int32_t> choices, 
       absent_[s.rank] *= 1 - s.part;
     }
     if (backend_ != Backend::per_node) continue;
-    // Of a branch with several replicas on a node the node gets what they get together.
+    // The replicas of a branch on one node add up to what the node gets.
     for (size_t i = 0; i < of_branch.size();) {
       const size_t n = node(of_branch[i].rank);
       double part = 0;
@@ -302,7 +302,7 @@ void TallyRule::add_rows(LayerTally& tally, size_t rank, double rows, double til
   const double active = std::min(rows, 1.);
   tally.work[rank].active += sign * active;
   tally.work[rank].rows += sign * tiles * kRowTile;
-  // Where it is not sure that any token comes: as many rows as there are if one does.
+  // `active` is the chance that any token comes; the time is that of the rows that come then.
   if (expert_curve_ && active > 0) tally.work[rank].expert_us += sign * active * expert_curve_->us(rows / active);
 }
 
@@ -313,7 +313,7 @@ void TallyRule::add_costs(std::vector<RankWork>& work, size_t from, size_t to, d
   work[to].combine_out += back, work[from].combine_in += back;
 }
 
-// From each rank as much, as work() has it.
+// Each rank sends as much, as in work().
 void TallyRule::add_unknown_costs(const LayerTally& tally) {
   const auto g = static_cast<double>(gpus_per_node_), all = static_cast<double>(ranks_);
   for (size_t r = 0; r < ranks_; ++r) {
@@ -366,7 +366,7 @@ HomeCrowding TallyRule::crowding(double tokens) const {
     const double all = places;
     return all / std::clamp(tokens, 1., all);
   };
-  // Of per_node what comes into a node goes on from the place of its home alone.
+  // With per_node, rows that come into a node go on from the place of their home alone.
   return {.fabric = among(backend_ == Backend::per_node ? gpus_per_node_ : ranks_),
           .network = among(ranks_),
           .uplink = among(ranks_ / gpus_per_node_)};

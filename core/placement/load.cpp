@@ -17,7 +17,7 @@ class LayerLoad {
     of_rank_ = loads_of_ranks(slots, ranks, load);
   }
 
-  /// Of two ranks, where that leaves no branch twice on one.
+  /// Swaps slots of two ranks, unless a branch would be twice on one of them.
   void swap(size_t s, size_t other) {
     if (s / slots_per_rank_ == other / slots_per_rank_ || holds(other / slots_per_rank_, slots_[s]) ||
         holds(s / slots_per_rank_, slots_[other]))
@@ -51,7 +51,7 @@ class LayerLoad {
   struct Move {
     size_t slot, other;
     bool replica;
-    double largest;  // of the ranks that change
+    double largest;  // largest load of the ranks that change
   };
   static size_t index(int32_t branch) { return static_cast<size_t>(branch); }
   double part(int32_t branch) const { return load_[index(branch)] / replicas_[index(branch)]; }
@@ -102,7 +102,7 @@ class LayerLoad {
 }  // namespace
 
 Placement load_placement(const LayerLoads& loads, const Placement& start, const Progress& progress) {
-  // What a move alone cannot mend a few swaps at random and mending again may.
+  // A few random swaps and mending again may help where no single move does.
   constexpr int kKicks = 12, kSwaps = 3;
   Placement out = start;
   std::mt19937 random(1);

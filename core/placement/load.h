@@ -7,7 +7,7 @@
 
 namespace stormcell {
 
-/// From `start`, in which no branch stands twice on a rank.
+/// Begins at `start`, in which no branch is twice on a rank.
 Placement load_placement(const LayerLoads& loads, const Placement& start, const Progress& progress = {});
 
 /// Replicas beside another of their branch on a rank give way to branches that are not there: those with most load a

@@ -145,7 +145,7 @@ void PlacedSteps::apply(std::span<const SlotChange> changes) {
   for (const SlotChange& c : changes) placement_.layers[layer][c.slot] = c.after;
   if (by_token_ && changes.size() * static_cast<size_t>(routes_->k) > static_cast<size_t>(placement_.branches))
     return rebuild(layer);
-  // A branch that stands as before costs a look at the slots.
+  // A branch that did not move costs a look at the slots.
   for (const SlotChange& c : changes) renew(layer, c.before), renew(layer, c.after);
   cost_touched();
 }
@@ -175,7 +175,7 @@ void PlacedSteps::rebuild(size_t layer) {
   cost_touched();
 }
 
-// One branch after the other: a token that chose several is taken away as it stands by then and added as it is from
+// Renews one branch after the other: a token that chose several is taken away as it is by then and added as it is from
 // then on.
 void PlacedSteps::renew(size_t layer, int32_t branch) {
   if (branch < 0) return;
@@ -188,7 +188,7 @@ void PlacedSteps::renew(size_t layer, int32_t branch) {
   add_branch(layer, branch, 1);
 }
 
-// Where each token stays and replicas share evenly, each is looked at once: an edit of an expert that every third token
+// Looks at each token once, since tokens stay and replicas share evenly: an edit of an expert that every third token
 // chose has to be done within a frame.
 void PlacedSteps::move_branch(size_t layer, int32_t branch) {
   BranchShares& shares = shares_[layer][branch];
@@ -222,7 +222,7 @@ void PlacedSteps::add_products(size_t layer, size_t branch, double sign) {
     if (count <= 0) return;
     LayerTally& tally = tally_[at(step, layer)];
     if (nearest && homes_[step]) {
-      // From the visits each time: kept for every step and branch it would be gigabytes on 64 ranks.
+      // Counted from the visits each time: kept for every step and branch it would be gigabytes on 64 ranks.
       std::fill(count_of_home_.begin(), count_of_home_.end(), 0.);
       for (const Visit& v : visits) {
         const std::span<const int32_t> choices = routes_->at(v.token, static_cast<int32_t>(layer));

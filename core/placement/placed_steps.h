@@ -1,6 +1,6 @@
 // The cost of steps under a placement that changes by single moves: a move is costed by the tokens and steps that it
-// touches, however many there are beside them. What searches ask thousands of times a second, and a hand that drags an
-// expert sixty times.
+// touches, however many there are beside them. Searches ask for it thousands of times a second, and a hand that drags
+// an expert sixty times.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// What ranks hold may be changed to anything in which every branch stands somewhere; slots may be empty (-1).
+/// Steps under a placement that changes. Every branch must stand somewhere; slots may be empty (-1).
 class PlacedSteps {
  public:
   /// Steps of single choices; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
@@ -39,16 +39,15 @@ class PlacedSteps {
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   size_t rank_of(size_t slot) const { return slot / slots_per_rank_; }
   size_t replicas(size_t layer, int32_t branch) const { return shares_[layer][branch].size(); }
-  /// Whether the two slots may change what they hold: no branch would stand twice on a rank. False within a rank: that
-  /// changes nothing.
+  /// Whether the two slots may swap: no branch would be twice on a rank. False within a rank: that changes nothing.
   bool may_swap(size_t layer, size_t slot, size_t other) const;
   /// Whether `branch` may take this slot: it is not on the rank yet, and what the slot holds stands elsewhere too.
   bool may_replicate(size_t layer, int32_t branch, size_t slot) const;
 
-  // Each asks that it may. What a slot holds gives way to what it gets.
+  // Each expects that the change is allowed. The content of a slot gives way to what it gets.
   void swap(size_t layer, size_t slot, size_t other);
   void replicate(size_t layer, int32_t branch, size_t slot);
-  /// Any slots of one layer at a time, each once; every branch stands somewhere afterwards.
+  /// Changes any slots of one layer at a time, each once; every branch must stand somewhere afterwards.
   void apply(std::span<const SlotChange> changes);
   /// All slots of a layer at a time.
   void set_layer(size_t layer, const LayerSlots& slots);
@@ -62,22 +61,22 @@ class PlacedSteps {
   size_t at(size_t step, size_t layer) const { return step * shares_.size() + layer; }
   void begin();
   void add_branch(size_t layer, int32_t branch, double sign);
-  /// The branch comes to stand where next_ says.
+  /// Moves the branch to where next_ says.
   void move_branch(size_t layer, int32_t branch);
-  /// What the ranks of a branch compute of it in every step, and what is sent for it where that follows from counts.
+  /// Adds what the ranks of a branch compute of it in every step, and what is sent for it if counts tell that.
   void add_products(size_t layer, size_t branch, double sign);
-  /// What a token makes the ranks send in a layer, there and, where it follows, back.
+  /// Adds what a token makes the ranks send in a layer: there and, if it follows, back.
   void add_token(Visit visit, size_t layer, double sign);
-  /// There, from where it lives by then.
+  /// Adds the way there, from where the token lives by then.
   void add_dispatch(Visit visit, size_t layer, double sign);
-  /// Dispatches of later layers that leave from where its first choice of this one lies.
+  /// Adds dispatches of later layers that leave from where the token's first choice of this layer lies.
   void add_onward(Visit visit, size_t layer, double sign);
   void touch(size_t step, size_t layer);
   /// Good until the next call.
   LayerWork work_of(size_t step, size_t layer);
-  /// What holds a branch follows the slots again.
+  /// Finds the ranks that hold a branch, after slots have changed.
   void renew(size_t layer, int32_t branch);
-  /// All tokens of a layer anew: of a change of many branches each token would be taken away and added for each of its
+  /// Adds all tokens of a layer anew: if many branches change, each token would be taken away and added for each of its
   /// choices.
   void rebuild(size_t layer);
   void cost_touched();
@@ -90,7 +89,7 @@ class PlacedSteps {
   const size_t slots_per_rank_, gpus_per_node_;
   TallyRule rule_;
   const TokenRoutes* routes_ = nullptr;
-  bool by_token_ = false;  // what is sent depends on the placement by whole tokens, else by counts alone
+  bool by_token_ = false;  // traffic depends on the placement by whole tokens, else by counts alone
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
   std::vector<LayerTally> tally_;                  // [steps, layers]
   std::vector<LayerTally> combined_;  // [steps, layers] on whose ways back tokens come that follow; else empty
@@ -99,7 +98,7 @@ class PlacedSteps {
   std::vector<double> tokens_;        // [steps, layers] that meet the layer
   std::vector<uint8_t> homes_;        // [steps] where their tokens live is known
   BranchIndex<Visit> visits_;         // by step
-  std::vector<Visit> members_;        // of all steps
+  std::vector<Visit> members_;        // members of all steps
   std::vector<double> layer_cost_;    // [steps, layers]
   std::vector<double> step_s_;
   double sum_s_ = 0;

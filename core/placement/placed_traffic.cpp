@@ -38,8 +38,7 @@ void PlacedTraffic::restart(const Placement& placement) {
   sums_ = sum_traffic(routes_, all_, placement, way_);
 }
 
-// One branch after the other, so that of two that move and share a token each is counted where the other stands by
-// then.
+// Follows one branch after the other: if two move and share a token, each is counted where the other is by then.
 void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches) {
   for (const int32_t branch : branches) {
     BranchShares& shares = shares_[layer][branch];
@@ -55,8 +54,8 @@ void PlacedTraffic::follow(size_t layer, const LayerSlots& slots, std::span<cons
   }
 }
 
-// Where no home decides, what a pair changes is the same for all tokens that have it: it is looked up by the other
-// branch. A token's ranks change by those alone where the branch gets more or less.
+// No home decides here, so a pair changes alike for all tokens that have it: the change is looked up by the other
+// branch. A token's ranks change only where the branch gets more or less.
 void PlacedTraffic::move_branch(size_t layer, int32_t branch) {
   move_.begin(shares_[layer], branch, next_, static_cast<size_t>(ranks_));
   const auto weigh = [&](size_t other, std::vector<double>& more) {

@@ -1,6 +1,6 @@
 // Traffic of recorded tokens under a placement that changes by single moves: a move is counted by the tokens that chose
-// what it moves. What count_traffic() says of the whole, in the time that a hand leaves between two looks: of the
-// nearest replicas a token that lives anywhere is counted from each of its homes.
+// the moved branch. It gives what count_traffic() says of the whole, in the time that a hand leaves between two looks.
+// With the nearest replicas a token that lives anywhere is counted from each of its homes.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,27 +17,27 @@ namespace stormcell {
 
 class PlacedTraffic {
  public:
-  /// Of these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no fault.
-  /// Takes 4 bytes a choice.
+  /// Counts these tokens, each once; the routes must outlive it. `start` has a layer for each of the routes' and no
+  /// fault. Takes 4 bytes a choice.
   PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& start,
                 const ReplicaWay& way = {});
 
   Traffic traffic() const { return sums_.traffic(); }
   const TrafficSums& sums() const { return sums_; }
-  /// Branches of a layer stand where `slots` has them now.
+  /// Moves branches of a layer to where `slots` has them now.
   void follow(size_t layer, const LayerSlots& slots, std::span<const int32_t> branches);
-  /// All of them anew: what much has changed of.
+  /// Counts everything anew, for a placement in which much has changed.
   void restart(const Placement& placement);
 
  private:
-  /// The branch comes to stand where next_ says; replicas share evenly.
+  /// Moves the branch to where next_ says; replicas share evenly.
   void move_branch(size_t layer, int32_t branch);
   void add_pairs(size_t layer, int32_t branch, double sign);
   void add_ranks(size_t layer, int32_t branch, double sign);
   /// The chance that two branches meet a token on one rank.
   double same_rank(size_t token, const BranchShares& a, const BranchShares& b);
   double distinct_ranks(size_t token, size_t layer);
-  /// Of a token with one home; it is not looked at where replicas share evenly.
+  /// Distinct ranks of a token with one home, which is not looked at if replicas share evenly.
   double distinct_ranks_from(size_t token, size_t layer, size_t home);
   /// Whether the token's home decides which of these replicas it goes to.
   bool by_home(const BranchShares& shares) const { return way_.rule == ReplicaRule::nearest && shares.size() > 1; }

@@ -1,4 +1,4 @@
-// Which rank holds which branch, as slots: every rank has equally many, a branch may stand in several (replicas).
+// Branches on ranks, as slots: every rank has equally many, a branch may be in several (replicas).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,7 +17,7 @@ struct Placement {
   int32_t ranks = 1;
   int32_t branches = 1;
   std::vector<LayerSlots> layers;  ///< by router; all of one length, a multiple of `ranks`
-  /// Of each layer. (Not `slots`, a keyword of Qt, whose tests see this header.)
+  /// Slots of each layer. (Not `slots`, a keyword of Qt, whose tests see this header.)
   int32_t slot_count() const { return layers.empty() ? 0 : static_cast<int32_t>(layers[0].size()); }
   int32_t slots_of_rank() const { return slot_count() / ranks; }
   bool operator==(const Placement&) const = default;
@@ -31,33 +31,33 @@ struct SlotChange {
 };
 /// Layers ascending, each slot once.
 using PlacementChange = std::vector<SlotChange>;
-/// What takes it back.
+/// The change that takes `change` back.
 PlacementChange inverse(PlacementChange change);
-/// Two slots that change what they hold; one may be empty.
+/// Swaps what two slots hold; one may be empty.
 PlacementChange swap_change(const Placement& placement, size_t layer, size_t slot, size_t other);
-/// A slot gets a branch, and what it held gives way.
+/// Gives a slot a branch in place of what it held.
 PlacementChange replicate_change(const Placement& placement, size_t layer, int32_t branch, size_t slot);
-/// A slot holds nothing.
+/// Empties a slot.
 PlacementChange drop_change(const Placement& placement, size_t layer, size_t slot);
-/// Slot by slot. Both of one shape.
+/// The change from `before` to `after`, slot by slot. Both have one shape.
 PlacementChange difference(const Placement& before, const Placement& after);
 
-/// What is wrong with a placement, in words with the layer; empty: every branch stands somewhere and everything fits.
+/// The fault of a placement, in words with the layer; empty: every branch stands somewhere and everything fits.
 std::string placement_fault(const Placement& placement);
 
 /// Branch b in slot b, spare slots hold the first branches again: what servers begin with. `slot_count` is a multiple
 /// of `ranks`, at least `branches`.
 Placement contiguous_placement(size_t layers, int32_t branches, int32_t slot_count, int32_t ranks);
 
-/// [branches] in how many slots each stands.
+/// [branches] the number of slots that hold each.
 std::vector<int32_t> replicas_of(const LayerSlots& layer, int32_t branches);
 
-/// [ranks] what each rank computes of a layer, where replicas share their branch's load evenly. `load`: [branches].
+/// [ranks] load that each rank computes of a layer if replicas share a branch's load evenly. `load`: [branches].
 std::vector<double> loads_of_ranks(const LayerSlots& layer, int32_t ranks, std::span<const double> load);
 
 /// most / mean - 1. 0 without load, and if only the rounding of sums tells the two apart.
 double imbalance_of(double most, double mean);
-/// The same of all ranks.
+/// The same for given loads of all ranks.
 double imbalance_of_ranks(std::span<const double> loads);
 
 /// Layers in which two slots of one rank hold the same branch: the second brings nothing.

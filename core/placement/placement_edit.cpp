@@ -49,7 +49,7 @@ void PlacementEdit::weigh(size_t part, size_t layer) {
   state.imbalance[layer] = imbalance_of_ranks(ranks);
 }
 
-// Of branches with replicas alone: the others get all of theirs.
+// Looks at branches with replicas alone: all others get their whole load in one slot.
 void PlacementEdit::weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas,
                                   std::vector<double>& of_slot) const {
   const LayerSlots& slots = placement_.layers[layer];

@@ -14,13 +14,13 @@
 
 namespace stormcell {
 
-/// What placements are judged on: a part of the data.
+/// A part of the data that placements are judged by.
 struct EditPart {
   LayerLoads loads;
   /// [layers][branches x ranks] of these those of tokens that live on each rank; empty: nobody knows where, or it
   /// decides nothing.
   std::vector<std::vector<double>> loads_of_home;
-  std::optional<PlacedTraffic> traffic;  ///< of single choices; none: there are counts alone
+  std::optional<PlacedTraffic> traffic;  ///< traffic of single choices; none: there are counts alone
   std::optional<PlacedSteps> steps;      ///< none: sizes are not known, or the data is one sum of many steps
 };
 
@@ -40,12 +40,12 @@ class PlacementEdit {
   /// Mean over steps, in ms; none: steps are not costed.
   std::optional<double> layer_ms(size_t part, size_t layer) const;
 
-  // What stands against a change, in words; empty: nothing. Slots of one layer.
+  // The reason against a change, in words; empty: it is allowed. Slots are of one layer.
   std::string swap_fault(size_t layer, size_t slot, size_t other) const;
   std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
   std::string drop_fault(size_t layer, size_t slot) const;
 
-  /// What each slot holds is what `before` says; every branch stands somewhere afterwards.
+  /// Applies a change. `before` must be what each slot holds; every branch must stand somewhere afterwards.
   void apply(const PlacementChange& change);
 
   /// Slots that hold nothing, over all layers: no server takes such a placement.
@@ -61,7 +61,7 @@ class PlacementEdit {
   bool holds(size_t layer, size_t rank, int32_t branch) const;
   bool stands_elsewhere(size_t layer, size_t slot) const;
   void weigh(size_t part, size_t layer);
-  /// What comes to slots of branches that have several, into `of_slot`.
+  /// Writes to `of_slot` what comes to slots of branches that have several.
   void weigh_nearest(size_t part, size_t layer, const std::vector<int32_t>& replicas,
                      std::vector<double>& of_slot) const;
 

@@ -22,7 +22,7 @@ using Json = nlohmann::json;
 
 constexpr int32_t kMostLayers = 4096, kMostSlots = 1 << 20;
 
-/// With the names of all forms, which stand below.
+/// Advice with the names of all forms, which are listed below.
 std::string write_again();
 
 [[noreturn]] void wrong(const std::string& where, const std::string& what) { bad_input(where, what, write_again()); }
@@ -270,7 +270,7 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
               "name the cluster that it was made for");
   Placement out{ranks, branches, {}};
   const std::vector<size_t> order = order_in_model(numbers);
-  std::vector<int32_t> counted(numbers.size());  // of layers with experts alone
+  std::vector<int32_t> counted(numbers.size());  // numbers counted over layers with experts alone
   for (size_t i = 0; i < order.size(); ++i) counted[order[i]] = static_cast<int32_t>(i);
   for (size_t l = 0; l < numbers.size(); ++l) {
     if (file.by_model_layer && numbers[l] < 0)

@@ -1,5 +1,5 @@
-// Placements as servers keep them: read back, so that what stands there now can be judged, and so that what is exported
-// reads back the same.
+// Placements as servers keep them: read back, so that the one in place can be judged, and so that an exported one reads
+// back the same.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -15,10 +15,10 @@ struct PlacementFile {
   bool by_model_layer = false;  ///< layers are the model's; else those with experts are counted, from 0
   bool shared_experts = false;  ///< it may hold shared experts behind the routed ones, each on every rank
   std::map<int32_t, LayerSlots> layers;
-  int32_t ranks = 0;  ///< that it is for; 0: it does not say
+  int32_t ranks = 0;  ///< ranks that it is for; 0: it does not say
 };
 
-/// By content. Error(bad_input) that begins with `where`: no such format, and what is wrong in one.
+/// Reads a format told by the content. Error(bad_input) that begins with `where`: no such format, or a fault in one.
 PlacementFile parse_placement_file(std::string_view text, const std::string& where);
 
 /// The layers with these numbers of the model (-1: not known), in this order, without shared experts. `model_layers`:

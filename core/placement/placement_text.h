@@ -17,12 +17,12 @@ struct NamedPlacement {
   int32_t nodes = 1;
 };
 
-/// [layers] of servers that count the layers with experts from 0, in the order of the model: which of these stands
-/// there. As they come where not all numbers are known; of equal numbers the first one first.
+/// [layers] the index into `numbers` for servers that count the layers with experts from 0, in the order of the model.
+/// The order of `numbers` if not all are known; of equal numbers the first one first.
 std::vector<size_t> order_in_model(const std::vector<int32_t>& numbers);
 
 std::string to_json(const NamedPlacement& placement);
-/// Error(bad_input) that begins with `where` and says what is wrong.
+/// Error(bad_input) that begins with `where` and names the fault.
 NamedPlacement parse_placement(const std::string& text, const std::string& where);
 
 }  // namespace stormcell

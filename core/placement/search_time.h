@@ -10,19 +10,19 @@ namespace stormcell {
 
 class SearchTime {
  public:
-  /// Without a limit.
+  /// A search without a limit.
   SearchTime() = default;
   explicit SearchTime(double seconds)
       : begin_(Clock::now()), seconds_(seconds), hurried_(std::make_shared<bool>(false)) {}
   bool over() const { return share() >= 1; }
-  /// Of the time that has gone, 0 to 1; 0 without a limit.
+  /// Share of the time that has gone, 0 to 1; 0 without a limit.
   double share() const {
     return seconds_
                ? std::min(1., std::chrono::duration<double>(Clock::now() - begin_).count() / std::max(*seconds_, 1e-9))
                : 0;
   }
-  /// How far a search is that cools down, by its share of the work; where the clock is ahead by more than a tenth of
-  /// the time, by the clock, so that it is cold at the end of either.
+  /// Progress of a search that cools down: its share of the work, or the clock's if that is ahead by more than a tenth
+  /// of the time. So it is cold at the end of either.
   double cooled(double work) const {
     constexpr double kAhead = 0.1;
     const double clock = (share() - kAhead) / (1 - kAhead);

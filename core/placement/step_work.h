@@ -1,4 +1,4 @@
-// What a placement makes each rank do in a step: products and rows sent, from recorded choices or from counts.
+// Work of each rank in a step under a placement: products and rows sent, from recorded choices or from counts.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -15,26 +15,26 @@
 
 namespace stormcell {
 
-/// Of one step, all layers together.
+/// Cost of one step, all layers together.
 struct StepCost {
   LayerCost cost;
-  double delivered_rows = 0;  ///< to ranks that are not the token's own: what has to come there, however it travels
-  double returned_rows = 0;   ///< the same of what comes back
-  double fabric_rows = 0, network_rows = 0;  ///< sent, whatever is forwarded included
+  double delivered_rows = 0;                 ///< rows to ranks that are not the token's own, however they travel
+  double returned_rows = 0;                  ///< the same on the way back
+  double fabric_rows = 0, network_rows = 0;  ///< sent, forwarded rows included
   double visits = 0;                         ///< tokens that met a layer
   double seconds() const { return cost.seconds(); }
 };
 
-/// What the ranks of a layer do: products and the dispatch; and the dispatch on whose ways back the combine goes: the
-/// same one, unless tokens follow.
+/// Work of the ranks in one layer. `ranks`: products and the dispatch. `combined`: the dispatch that the combine
+/// reverses, which is the same one, unless tokens follow.
 struct LayerWork {
   std::span<const RankWork> ranks, combined;
-  double met = 0;  ///< the chance that a token meets its most met branch: 1 of whole tokens
+  double met = 0;  ///< the chance that a token meets its most met branch: 1 for whole tokens
   HomeCrowding dispatch_homes, combine_homes;
-  /// Sets them of tokens that may live anywhere; those that follow do so in the first layer's dispatch alone.
+  /// Sets both for tokens that may live anywhere. Those that follow do so in the first layer's dispatch alone.
   void crowd(const HomeCrowding& homes, Residence residence, size_t layer);
-  /// Some rank reads a whole branch that is met, whichever replica's turn it is: that is the least that the slowest
-  /// computes.
+  /// Some rank reads a whole branch that is met, whichever replica's turn it is: the slowest rank computes at least
+  /// that.
   LayerCost cost(const CostModel& model) const;
 };
 /// `counts`: tokens of each branch.
@@ -42,36 +42,37 @@ template <class Count>
 double chance_met(std::span<const Count> counts) {
   return counts.empty() ? 0 : std::min<double>(1, *std::max_element(counts.begin(), counts.end()));
 }
-/// Of each layer in its turn: its number, what the ranks do in it, and its cost. The works are good until the call
-/// returns.
+/// Called for each layer in its turn with its number, the ranks' work in it, and its cost. The work is valid until the
+/// call returns.
 using LayerVisitor = std::function<void(size_t layer, const LayerWork& work, const LayerCost& cost)>;
 
 /// Whether each of these tokens says which of the ranks it lives on.
 bool homes_known(const TokenRoutes& routes, std::span<const size_t> tokens, int32_t ranks);
 
-/// Replicas of an expert share its tokens evenly, or those that are nearest do: what is sent as if each token went by
-/// itself, what is computed by turns; so with replicas figures are expectations. Tokens live where their rank says it;
-/// where one does not say, all ranks are equally likely for all of them, and what is sent are expectations; homes'
-/// ports are as busy as those of as many ranks as there are tokens. Those that follow begin there.
+/// Work and cost of steps under a placement. Replicas of an expert, or the nearest of them, share its tokens evenly:
+/// each token is sent for itself and the replicas compute by turns, so with replicas figures are expectations. Tokens
+/// live where their rank says. If one does not say, all ranks are equally likely for all, rows sent are expectations,
+/// and homes' ports are as busy as those of as many ranks as there are tokens. Tokens that follow begin there.
 class StepWork {
  public:
   /// The ranks of a node follow each other; `nodes` divides the ranks.
-  /// Where tokens follow, replicas share evenly.
+  /// If tokens follow, replicas share evenly.
   StepWork(const Placement& placement, int32_t nodes, Backend backend, const CostModel& model,
            ReplicaRule replicas = ReplicaRule::even, Residence residence = Residence::home);
 
-  /// Of these tokens, computed together. The placement has a layer for each of the routes'; where tokens follow, the
+  /// Cost of these tokens, computed together. The placement has a layer for each of the routes'. If tokens follow, the
   /// first choice of each is the heaviest.
   StepCost of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, const LayerVisitor& visitor = {});
-  /// Of counts, `k` choices of a token. Only for backends per_expert and gather: of the others nobody knows which
+  /// Cost of counts, `k` choices of a token. Only for backends per_expert and gather: the others need to know which
   /// choices were one token's.
   StepCost of_loads(const LayerLoads& loads, double k, const LayerVisitor& visitor = {});
 
  private:
   void begin_layer();
-  /// Products of branches of whose tokens the homes are known, where those go to the nearest replicas.
+  /// Adds products of branches whose tokens have known homes, if those go to the nearest replicas.
   void add_products_by_home(size_t layer);
-  /// Of a token that lives on these ranks, each by its part (none: anywhere), which are then those where it follows to.
+  /// Adds a token that lives on these ranks, each by its part (none: anywhere). `homes` becomes those that it follows
+  /// to.
   void add_following(size_t layer, std::span<const int32_t> choices, BranchShares& homes);
   void end_layer(size_t layer, bool homes, StepCost& step, const LayerVisitor& visitor);
 
@@ -83,11 +84,11 @@ class StepWork {
   const size_t ranks_, gpus_per_node_;
   TallyRule rule_;
   std::vector<std::vector<BranchShares>> shares_;  // [layers][branches]
-  // the same of tokens that live anywhere, where the nearest replicas compute
+  // The same for tokens that live anywhere, if the nearest replicas compute.
   std::vector<std::vector<BranchShares>> computes_;
-  // Of the layer at hand.
+  // Sums of the layer at hand.
   LayerTally tally_, combined_;        // combined_: of tokens that follow
-  std::vector<RankWork> dispatch_;     // of them, while the combine is looked at
+  std::vector<RankWork> dispatch_;     // work of the dispatch, while the combine is looked at
   std::vector<double> count_;          // [branches] tokens that chose it
   std::vector<double> count_of_home_;  // [branches, ranks] the same by home; empty: not known, or not asked for
 };

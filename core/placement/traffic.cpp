@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Where tokens of each home go to.
+/// Ranks that tokens of each home go to.
 class HomeShares {
  public:
   HomeShares(const Placement& placement, const ReplicaWay& way)

@@ -1,4 +1,4 @@
-// What a placement sends between ranks, and what they compute, counted on recorded choices.
+// Traffic of a placement between ranks, and the ranks' loads, counted on recorded choices.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -10,19 +10,20 @@
 
 namespace stormcell {
 
-/// Which replicas tokens go to, on ranks of so many nodes. Each token goes by itself, so with replicas figures are
-/// expectations; of the nearest, one whose home is none of the ranks lives on each of them alike.
+/// The replicas that tokens go to, on ranks of so many nodes. Each token goes by itself, so with replicas figures are
+/// expectations. With the nearest, a token whose home is none of the ranks lives on each of them alike.
 struct ReplicaWay {
   ReplicaRule rule = ReplicaRule::even;
   int32_t nodes = 1;
 };
 
 struct Traffic {
-  double cross_pairs = 0;  ///< of the k x k pairs of a token's branches at consecutive routers, the share on two ranks
+  double cross_pairs = 0;  ///< share, of the k x k pairs of a token's branches at consecutive routers, that lies on two
+                           ///< ranks
   double ranks_per_token = 0;  ///< distinct ranks that a token goes to at a router, as a mean
 };
 
-/// What those shares are of, so that parts can be added up.
+/// Sums that Traffic is made from, so that parts can be added up.
 struct TrafficSums {
   double same = 0, pairs = 0;  ///< pairs of consecutive branches: on one rank, all
   double distinct = 0, visits = 0;
@@ -31,7 +32,7 @@ struct TrafficSums {
 TrafficSums sum_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
                         const ReplicaWay& way = {});
 
-/// Of these tokens. The placement has a layer for each of the routes'.
+/// Traffic of these tokens. The placement has a layer for each of the routes'.
 Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens, const Placement& placement,
                       const ReplicaWay& way = {});
 
@@ -41,7 +42,7 @@ LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> to
 /// [layers][ranks] choices of these tokens that each rank computes.
 std::vector<std::vector<double>> rank_loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens,
                                                       const Placement& placement, const ReplicaWay& way);
-/// The same of counts, whose tokens live anywhere.
+/// The same for counts, whose tokens live anywhere.
 std::vector<std::vector<double>> rank_loads_of_counts(const LayerLoads& loads, const Placement& placement,
                                                       const ReplicaWay& way);
 

@@ -13,10 +13,10 @@
 namespace stormcell {
 namespace {
 
-/// By what judges: the rest where there is one, else what was fitted to.
+/// The held-out figures if there are any, else those of the fitted data.
 const LayoutFigures& judged_by(const LayoutLine& line) { return line.held_out ? *line.held_out : line.fit; }
 
-/// What there is to choose among.
+/// The layouts that the advice chooses among.
 struct Choice {
   const LayoutFigures &stay, &eplb, &result;
   LayoutRole stays;  // contiguous or from
@@ -25,7 +25,7 @@ struct Choice {
   const LayoutFigures& of(LayoutRole role) const {
     return role == LayoutRole::eplb ? eplb : role == LayoutRole::result ? result : stay;
   }
-  /// The same in every figure.
+  /// Whether two layouts agree in every figure.
   bool same(LayoutRole a, LayoutRole b) const {
     const LayoutFigures &one = of(a), &other = of(b);
     return one.imbalance == other.imbalance && one.cross_pairs == other.cross_pairs &&
@@ -35,15 +35,15 @@ struct Choice {
 
 using Figure = std::optional<PairedDifference> PairedFigures::*;
 
-/// How one layout differs from the other, whichever of them stands first. Null: not known.
+/// The difference of two layouts, in whichever order the pair was compared. Null: not known.
 std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, LayoutRole b, Figure figure) {
   for (const PairedFigures& d : f.differences)
     if ((d.one == a && d.other == b) || (d.one == b && d.other == a)) return d.*figure;
   return {};
 }
 
-/// Behind an advice: from which of the other layouts what was chosen may differ by chance alone, and of which nobody
-/// knows. Layouts that do the same in all of it are no others.
+/// The end of an advice: the layouts from which the chosen one may differ by chance alone, and those of which nobody
+/// knows. Layouts that agree with it in every figure do not count.
 std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
                       std::initializer_list<Figure> figures) {
   if (f.paired_by.empty()) return {};
@@ -66,8 +66,8 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
   return out;
 }
 
-/// The search that looks at traffic is worth its slots where it saves traffic and stays about as even as the EPLB rule,
-/// and where its steps are not dearer by more than chance.
+/// The search by traffic is worth its slots if it saves traffic, stays about as even as the EPLB rule, and its steps
+/// are not dearer by more than chance.
 std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice& c) {
   if (!c.result.ranks_per_token || f.aim != PlacementAim::traffic) return {};
   const bool less = *c.result.ranks_per_token < std::min(*c.stay.ranks_per_token, *c.eplb.ranks_per_token) &&
@@ -91,7 +91,7 @@ std::optional<std::string> advice_on_traffic(const PlaceFigures& f, const Choice
          by_chance(f, c, LayoutRole::result, {&PairedFigures::cross_pairs, &PairedFigures::ranks_per_token});
 }
 
-/// Where steps are costed, the cheapest one; staying, then the EPLB rule, win a tie.
+/// Chooses the layout with the cheapest steps; staying, then the EPLB rule, win a tie. Null: a cost is not known.
 std::optional<std::string> advice_on_cost(const PlaceFigures& f, const Choice& c) {
   const std::optional<double> stay = c.stay.objective_ms, eplb = c.eplb.objective_ms, result = c.result.objective_ms;
   if (!stay || !eplb || !result) return {};

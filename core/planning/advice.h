@@ -1,4 +1,4 @@
-// Which of the layouts to take: staying and the EPLB rule are right more often than a search likes to say.
+// Advice on the layout to take: staying and the EPLB rule are right more often than a search likes to say.
 #pragma once
 #include <string>
 
@@ -6,10 +6,10 @@
 
 namespace stormcell {
 
-/// Of contiguous, eplb and result, which are there, and what `from` says stands now: "stay: ...", "eplb: ..." or
-/// "result: ...", by what was held out, else by what was fitted. By the cost of steps where it is known and was the
-/// aim; else by balance, and traffic where it is about as even and steps are not known to be dearer. Where the
-/// difference may be chance it says so.
+/// Recommends a layout: "stay: ..." (that of `from`, else the contiguous one), "eplb: ..." or "result: ...". Judges by
+/// the held-out data if there is any, else by the fitted data. Compares the cost of steps if it is known and was the
+/// aim; else balance, and traffic if balance is about as even and steps are not known to be dearer. Says so if the
+/// difference may be chance.
 std::string advice_of(const PlaceFigures& figures);
 
 }  // namespace stormcell

@@ -125,7 +125,7 @@ CallsFile calls_in(const std::string& file, CallTimes times, const CalibrateOpti
   return out;
 }
 
-/// The calls themselves, since predictions go through them; the fits for whoever reads the file.
+/// Holds the calls themselves, since predictions go through them; the fits are for readers of the file.
 std::string calibration_text(const CalibrateFigures& f, const Calibration& calibration) {
   Json json = {{"schema", "stormcell.calibration/1"}, {"version", STORMCELL_VERSION}};
   json["fits"] = list_of(f.fits, json_of);

@@ -1,4 +1,4 @@
-// Calibration: what measured calls say of others, and how far that is off calls that it did not see.
+// Calibration: predictions of calls from measured calls, and their error on calls that were left out.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -15,9 +15,9 @@ struct CalibrateOptions {
   /// CSV of calls, outputs of nccl-tests, calibrations that were written before, or sessions
   std::vector<std::string> files;
   std::string check;  ///< one of these, to predict; may be empty
-  /// of one GPU's network card, for nccl-tests of several hosts, which do not say it; 0: not told
+  /// speed of one GPU's network card, Gbit/s, which nccl-tests over several hosts do not say; 0: not known
   int64_t nic_gbit = 0;
-  SizeOptions sizes;  ///< of the experts of sessions, which do not say it
+  SizeOptions sizes;  ///< for the experts of sessions, which do not say it
 };
 
 /// A line through calls of one kind: t0 + bytes / rate.
@@ -46,16 +46,16 @@ struct CheckedCall {
   int64_t ranks = 0;
   std::optional<double> measured_us, predicted_us, low_us, high_us, error;
   PredictionKind kind = PredictionKind::none;
-  std::string why_not;                           ///< of kind none
+  std::string why_not;                           ///< set if kind is none
   std::vector<std::string> from;                 ///< ids
   std::optional<double> held_out, laboratories;  ///< as Prediction has them
 };
 
-/// Of the calls of one kind that have a prediction and a time.
+/// Errors of the calls of one kind that have both a prediction and a time.
 struct ErrorLine {
   PredictionKind kind = PredictionKind::none;
   int64_t calls = 0;
-  double mean = 0, worst = 0;  ///< of |error|
+  double mean = 0, worst = 0;  ///< over |error|
 };
 
 struct CalibrateFigures {
@@ -68,7 +68,7 @@ struct CalibrateFigures {
   std::string calibration;  ///< stormcell.calibration/1, as it is to be written
 };
 
-/// Error(bad_input): as read_calls() and read_session_products() say; an id that stands in two files.
+/// Error(bad_input): as read_calls() and read_session_products() say; an id in two files.
 CalibrateFigures calibrate(const CalibrateOptions& options, const Progress& progress = {});
 /// stormcell.calibrate/1
 std::string to_json(const CalibrateFigures& figures);

@@ -17,14 +17,14 @@ PredictionKind less_sure(PredictionKind a, PredictionKind b) {
   return std::max(a, b);
 }
 
-/// What calls of one series say at sizes about the asked one.
+/// A call of one series at about the asked size, and the time that is predicted for it.
 struct PredictedSize {
   double bytes = 0;
   MeasuredCall call;
   Prediction predicted;
 };
 
-/// t0 + bytes * us_per_byte through what is told at, or nearest to, the asked size.
+/// The line t0 + bytes * us_per_byte through the times at, or nearest to, the asked size.
 struct FittedLine {
   PredictionKind kind = PredictionKind::none;
   double us = 0, t0_us = 0, us_per_byte = 0, size = 1;
@@ -45,7 +45,7 @@ FittedLine no_call(std::string why_not) {
   return line;
 }
 
-/// `sizes`: those that are told, by bytes.
+/// `sizes`: those with a prediction, by bytes.
 FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSize>& sizes, double bytes,
                    const std::string& why_not) {
   if (sizes.empty()) return no_line(why_not);
@@ -101,8 +101,8 @@ class ModelCalibrator {
     if (!step_.tokens || step_.k < 1) return no_line("the tokens of a step are not known");
     FittedLine best = no_call("no " + std::string(op) + " was measured on such links (" + links() + ")");
     const double copies = *step_.tokens / cluster_.ranks() * static_cast<double>(step_.k);
-    // An all-to-all of bytes stands for either way. Over a network another GPU with the same card may lend; within a
-    // node none does.
+    // The time of an all-to-all of bytes counts for either way. Over a network another GPU with the same card may lend
+    // its times; within a node none does.
     for (const bool own : {true, false})
       for (const std::string_view of : {op, to_text(CallKind::alltoall)}) {
         if (best.like || (!own && cluster_.nodes == 1)) continue;
@@ -182,7 +182,7 @@ class ModelCalibrator {
       if (!word->empty()) words += " " + *word;
     return words + " of " + c.gpu + (c.laboratory.empty() ? "" : " (" + c.laboratory + ")");
   }
-  /// Of a weight of this model.
+  /// Bits of one weight of this model.
   double bits() const {
     return 8 * sizes_.branch_bytes / (static_cast<double>(sizes_.matrices) * (sizes_.hidden * sizes_.ffn));
   }
@@ -217,7 +217,7 @@ class ModelCalibrator {
     return out;
   }
 
-  /// What is told, then the surer, then what was nearer where it could be checked.
+  /// Prefers a line that has a call, then the surer kind, then the smaller error where it could be checked.
   static bool better(const FittedLine& a, const FittedLine& b) {
     if (!a.like) return !b.like && b.found_no_call;
     if (!b.like) return true;
@@ -249,7 +249,7 @@ class ModelCalibrator {
     return line;
   }
 
-  /// Asked at the step's size first, then at sizes about it of which something may be told.
+  /// The line at the step's size, else through sizes about it that have a prediction.
   FittedLine exchange_line(const MeasuredCall& like, double bytes) const {
     std::vector<double> measured;
     for (const MeasuredCall& c : calibration_.calls())
@@ -285,7 +285,7 @@ class ModelCalibrator {
     };
     const auto tokens = std::max<int64_t>(std::llround(*step_.tokens), 1);
     std::vector<MeasuredCall> calls = {of(tokens)};
-    // Such a step moves no more weights than a smaller one that is told, but they no longer take the time.
+    // Such a step moves no more weights than a smaller one that was measured, but they no longer take the time.
     if (static_cast<double>(tokens * step_.k) > kRowTile * step_.experts)
       if (const Prediction whole = calibration_.predict_without(calls[0], {}); !whole.us) return no_line(whole.why_not);
     for (int64_t t = 1; t <= 2 * most; t *= 2) calls.push_back(of(t)), calls.push_back(of(t + t / 2));
@@ -309,7 +309,7 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
     double copy_bytes = 0, bytes_per_s = 0;
     const FittedLine line = calibrator.exchange(to_text(phase), row_bytes, copy_bytes);
     if (line.kind != PredictionKind::none) {
-      // Of all copies that a rank sends, those that go over the links in question.
+      // The share of a rank's copies that crosses the links in question.
       const double share = 1 - 1. / (cluster.nodes > 1 ? cluster.nodes : cluster.ranks());
       bytes_per_s = row_bytes / (1e-6 * line.us_per_byte * copy_bytes / share);
       cost.t0_s = 1e-6 * line.t0_us;
@@ -319,7 +319,7 @@ CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cl
     use.phases.push_back(calibrator.as_phase(phase, line, bytes_per_s));
   };
   way(LayerPhase::dispatch, model.dispatch_row_bytes, model.dispatch);
-  // Products over rows say more than those of a rank together: what each expert takes that gets more or fewer.
+  // A curve over rows says more than a rank's products together: the time of each expert by its own rows.
   const ExpertCurve curve = calibrator.curve();
   if (curve.curve) {
     model.expert_curve = curve.curve;

@@ -1,5 +1,5 @@
-// What measured calls say of a cluster's rates and start-up times, taken into the cost of a step; and what they do not
-// say.
+// Takes a cluster's rates and start-up times from measured calls into the cost of a step, and reports what the calls do
+// not tell.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -16,12 +16,12 @@ struct MeanStep {
   std::optional<double> tokens;  ///< null: not known
   int64_t k = 0;
   int32_t experts = 0;
-  std::optional<RowRange> rows;  ///< of an expert that gets any, in any of the steps; null: not known
+  std::optional<RowRange> rows;  ///< rows of an expert that gets any, over all steps; null: not known
 };
 
-/// Of dispatch, experts and combine each: where the calls speak for this GPU, these links and so many ranks, `model`
-/// takes start-up and rate of a line through what they say at about the step's size; where products were measured over
-/// rows, experts take their curve. What they do not say is left as it is. All times x 1.3, so are these.
+/// Calibrates dispatch, experts and combine, each for itself. If calls cover this GPU, these links and this number of
+/// ranks, `model` takes start-up time and rate of a line through their times at about the step's size. If products were
+/// measured over rows, experts take their curve. Everything else keeps its value. Calls x 1.3 give times x 1.3.
 CalibrationUse calibrate_model(const Calibration& calibration, const Cluster& cluster, const ModelSizes& sizes,
                                const MeanStep& step, CostModel& model);
 

@@ -1,4 +1,4 @@
-// What the words of a measured call mean: which GPU, and which number format.
+// The meaning of the words of a measured call: which GPU, and which number format.
 #pragma once
 #include <string>
 #include <string_view>

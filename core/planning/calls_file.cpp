@@ -87,8 +87,8 @@ int64_t rows_in(const std::vector<AlikeRows>& rows) {
   return sum;
 }
 
-/// What follows from the rows of each weight, where it is not told; those in one way of writing, so that like calls are
-/// known.
+/// Fills in the counts that the rows of each weight imply, where they are missing. Writes those rows in one way, so
+/// that like calls are equal.
 void fill_in(MeasuredCall& c) {
   const auto rows = c.is_grouped() ? alike_rows(c.rows_each) : std::nullopt;
   if (!rows) return;

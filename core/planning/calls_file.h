@@ -11,7 +11,7 @@
 
 namespace stormcell {
 
-/// What the times are for: to calibrate by, each call has one; to be checked, it may be missing (0).
+/// Use of the times: `needed` to calibrate, so each call has one; `optional` to be checked, so one may be missing (0).
 enum class CallTimes { needed, optional };
 
 struct CallsFile {
@@ -27,7 +27,7 @@ struct CallsFile {
 /// `wanted`: the words by which a file of another kind is refused, calls or a calibration.
 CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit = 0, const Progress& progress = {},
                      FileUse wanted = FileUse::calls);
-/// What must hold of calls wherever they are from, each with an id of its own. Error(bad_input) that names `path`.
+/// Checks what must hold of calls from any source. Each has an id of its own. Error(bad_input) that names `path`.
 void check_calls(const std::vector<MeasuredCall>& calls, const std::string& path, CallTimes times);
 /// Whether the file is a calibration that was written before.
 bool is_calibration_text(const std::string& text);

@@ -21,7 +21,7 @@ struct CappedSteps {
 /// first is served, in the order of a step's tokens and of each one's choices, as the Switch protocol does.
 /// Error(bad_input) that names --capacity-factor: more than kMostTokenChoices.
 CappedSteps cap_steps(const TokenRoutes& routes, const OfParts<TokenSteps>& steps, double factor);
-/// The same of one part's counts, `k` choices of a token; what is dropped.
+/// The same for one part's counts, `k` choices of a token; returns what is dropped.
 CapacityFigures cap_steps(std::vector<LayerLoads>& steps, double k, double factor);
 
 }  // namespace stormcell

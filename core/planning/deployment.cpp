@@ -22,7 +22,7 @@ struct Origin {
   std::string model_doubt;
 };
 
-/// Which session and run; nothing where nobody says.
+/// The session and run that the placement was made from; nothing if nobody says.
 std::optional<SessionPath> named_origin(const std::string& made_from, const std::string& from) {
   if (!made_from.empty()) return parse_session_path(made_from);
   if (from.empty() || !is_session(from)) return {};
@@ -65,7 +65,7 @@ bool as_placed(const LayerSlots& placed, const std::vector<int32_t>& recorded, i
   return true;
 }
 
-/// Why what slots got is not told; empty: it is.
+/// The reason why the slots' shares are not known; empty: they are.
 std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
   if (slots.layers.size() != task.before.layers.size())
     return "the recording does not say what each slot got, or experts moved while it was made";
@@ -101,7 +101,7 @@ std::optional<DeploymentFigures> compare_deployment(const std::string& made_from
   }
   const RecordedSlots slots = slots_at(json_or_null(task.run.dataset));
   DeploymentFigures f{origin.session, origin.run.id, {}, {}, why_not_slots(slots, task), slots.ranks > 0, {}};
-  if (!made_from.empty()) f.model_doubt = origin.model_doubt;  // of `from` the task says it
+  if (!made_from.empty()) f.model_doubt = origin.model_doubt;  // the task has it for `from`
   if (f.why_not.empty()) f.mean.recorded = 0;
   const double layers = task.before.layers.size();
   for (size_t l = 0; l < task.before.layers.size(); ++l) {

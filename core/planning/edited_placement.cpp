@@ -17,8 +17,8 @@
 namespace stormcell {
 namespace {
 
-/// Of a part, whose ways are followed while a hand edits: memory, 12 bytes each, and the time of an edit are linear in
-/// them. 8,594 tokens of 61 layers and 8 choices.
+/// Most choices of a part that are followed while a hand edits: memory (12 bytes each) and the time of an edit are
+/// linear in them. Enough for 8,594 tokens of 61 layers and 8 choices.
 constexpr size_t kMostFollowedChoices = size_t{1} << 22;
 
 size_t most_followed(const TokenRoutes& routes) {
@@ -34,7 +34,7 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
   return kept;
 }
 
-/// As EditPart has them.
+/// The loads as EditPart has them.
 std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens,
                                                int32_t ranks) {
   const size_t all_ranks = ranks;
@@ -75,7 +75,7 @@ std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run) {
       for (const PlacementLayoutLine& line : told.front)
         if (line.fit.cross_pairs) layout.front.push_back({line.name, line.fit.imbalance, *line.fit.cross_pairs});
       out.push_back(std::move(layout));
-    } catch (const Error&) {  // of a later version: what is there besides is worth showing
+    } catch (const Error&) {  // a later version wrote it: the rest is worth showing
     }
   }
   return out;
@@ -107,7 +107,7 @@ std::shared_ptr<EditedPlacement> EditedPlacement::open(PlaceOptions options, int
   const bool held_out = task.loads.held_out_units > 0;
   std::vector<EditPart> parts(held_out ? 2 : 1);
   const ReplicaWay way = task.way();
-  // Of the nearest replicas a token that lives anywhere is followed from each of its homes.
+  // With the nearest replicas, a token that lives anywhere is followed from each of its homes.
   const size_t homes = task.objective                          ? task.objective->homes_of_token()
                        : task.replicas == ReplicaRule::nearest ? static_cast<size_t>(task.shape.ranks)
                                                                : 1;

@@ -1,5 +1,5 @@
-// A session's placement in somebody's hands: what it does before and after each change, searched, stored. What the
-// Studio drags.
+// A session's placement in somebody's hands: its figures before and after each change, searched, stored. The Studio
+// drags it.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -28,14 +28,14 @@ struct StoredLayout {
   std::string name, solver, created, cluster, advice;
   Placement placement;
   std::vector<FrontPoint> front;  ///< empty: nothing was traded
-  // Of its figures, the usual ones if steps were not costed; null: a word that this version does not know.
+  // Both come from the stored figures; the defaults if steps were not costed. Null: a word of a later version.
   std::optional<ReplicaRule> replicas = ReplicaRule::even;
   std::optional<Residence> residence = Residence::home;
 };
-/// Of a run, oldest first; of another program's rows those that can be read.
+/// The placements of a run, oldest first. Leaves out rows of another program that it cannot read.
 std::vector<StoredLayout> stored_layouts(const std::string& file, int64_t run);
 
-/// What a search found, not stored yet.
+/// A placement that a search found, not stored yet.
 struct FoundLayout {
   Placement placement;
   PlaceFigures figures;
@@ -58,7 +58,7 @@ struct EditedAbout {
   ReplicaRule replicas = ReplicaRule::even;
   std::optional<Residence> residence;  ///< none likewise
   bool has_held_out = false;
-  SplitUnit unit = SplitUnit::steps;  ///< of what follows
+  SplitUnit unit = SplitUnit::steps;  ///< the unit of what follows
   int64_t fitted = 0, held_out = 0;
   /// of each part at most so many are followed while it is edited; 0: there are no single choices
   int64_t followed_tokens = 0;
@@ -84,25 +84,25 @@ class EditedPlacement {
   double layer_imbalance(DataPart part, size_t layer) const;
   std::optional<double> layer_ms(DataPart part, size_t layer) const;
   std::optional<double> start_layer_ms(DataPart part, size_t layer) const;
-  /// [ranks] choices that each computes of a layer, as it stands and at the start.
+  /// [ranks] choices that each computes of a layer, now and at the start.
   const std::vector<double>& rank_loads(DataPart part, size_t layer) const;
   const std::vector<double>& start_rank_loads(DataPart part, size_t layer) const;
   /// [slots] choices that come to each.
   const std::vector<double>& slot_loads(DataPart part, size_t layer) const;
-  int64_t moved_slots() const;  ///< from the start
+  int64_t moved_slots() const;  ///< moved since the start
   size_t empty_slots() const;
 
-  // What stands against a change of a layer, in words; empty: nothing.
+  // The reason against a change of a layer, in words; empty: it is allowed.
   std::string swap_fault(size_t layer, size_t slot, size_t other) const;
   std::string replicate_fault(size_t layer, int32_t branch, size_t slot) const;
   std::string drop_fault(size_t layer, size_t slot) const;
-  /// Every branch stands somewhere afterwards, and what slots hold is what `before` says.
+  /// Applies a change. `before` must be what each slot holds; every branch must stand somewhere afterwards.
   void apply(const PlacementChange& change);
 
-  /// By a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
+  /// Searches with a solver of placement_solvers(), from the start. Error(bad_input): a GPU cannot hold its experts.
   FoundLayout solve(const std::string& solver, double time_limit, const Progress& progress) const;
-  /// Into the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a GPU
-  /// cannot hold its experts.
+  /// Stores a placement in the session, as made by hand; returns its number. Error(bad_input): slots are empty, or a
+  /// GPU cannot hold its experts.
   int64_t store(const Placement& placement, const std::string& name, const Progress& progress) const;
 
  private:

@@ -9,9 +9,9 @@
 
 namespace stormcell {
 
-/// What the options say, else what the import was told, else a published architecture of this name and shape; what the
-/// trace says of an expert's bytes wins, since that is what was loaded. Empty: nobody knows. Error(bad_input): options
-/// that contradict the run.
+/// Sizes of the model from the options, else from the import, else from a published architecture of this name and
+/// shape. An expert's bytes in the trace win, since they were loaded. Empty: not known. Error(bad_input): options that
+/// contradict the run.
 std::optional<ModelSizes> find_model_sizes(const SizeOptions& options, const RunSummary& run, const RunLayout& layout,
                                            std::string_view model);
 

@@ -27,7 +27,7 @@ constexpr const char* kWithMpi =
 // size, count, type, redop, root, then time, algbw, busbw and wrong values, out of place and in place. Outputs of 2021
 // and before have no root, an error instead of wrong values, and of collectives that reduce nothing no redop.
 constexpr size_t kSize = 0, kRedop = 3, kRoot = 4, kMeasured = 8, kLeastFields = 3 + kMeasured;
-constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // of those that are measured
+constexpr size_t kTime = 0, kAlgbw = 1, kBusbw = 2, kWrong = 3;  // columns of those that are measured
 constexpr std::string_view kStamp = "timestamp";  // the last column with -S 1: a date and a time, which are two words
 
 bool is_columns(const LaunchedLine& line) {

@@ -14,10 +14,10 @@ struct NcclTests {
 
 /// Whether a text is such an output, by its lines of columns.
 bool is_nccl_tests(const std::string& text);
-/// A call a row, by its time out of place: op "alltoall" or "all_reduce", what a rank sends as one copy. Rows of no
-/// bytes are passed over. GPUs and hosts are those that it lists; `nic_gbit` of each one's network card, where there
-/// are several hosts. Error(bad_input) with the line: a row that is none, wrong values, a time that is none, another
-/// collective, unlike GPUs or hosts, a rank that occurs twice, a last run without rows or verdict.
+/// Makes a call of each row, by its time out of place: op "alltoall" or "all_reduce", a rank's data as one copy. Passes
+/// over rows of no bytes. GPUs and hosts are those that the text lists; `nic_gbit` is that of each network card, if
+/// there are several hosts. Error(bad_input) with the line: a malformed row, wrong values, no time, another collective,
+/// unlike GPUs or hosts, a rank that occurs twice, a last run without rows or verdict.
 NcclTests parse_nccl_tests(const std::string& text, const std::string& path, double nic_gbit);
 
 }  // namespace stormcell

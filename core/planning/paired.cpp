@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kStepsOfBlock = 8;
 constexpr int kDraws = 400;
 
-/// Of one placement: what each part adds to the figures.
+/// Sums of one part under one placement, from which its figures are made.
 struct PartSums {
   std::vector<double> of_rank;  // [layers, ranks] loads
   TrafficSums traffic;
@@ -62,7 +62,7 @@ PairedDifference interval_of_parts(size_t parts, const std::function<double(cons
   std::vector<size_t> drawn(parts);
   std::iota(drawn.begin(), drawn.end(), size_t{0});
   const double value = difference(drawn);
-  double sum = 0, squares = 0;  // of what draws are off: largest loads of parts drawn again lean, and the interval lies
+  double sum = 0, squares = 0;  // how far draws are off: largest loads of parts drawn again lean, and the interval is
                                 // about the value
   for (int d = 0; d < kDraws; ++d) {
     for (size_t& i : drawn) i = random() % parts;
@@ -167,7 +167,7 @@ std::optional<PairedDifference> PairedBootstrap::compare_steps(const Placement& 
   return interval_of_parts(seconds.size(), [&](const std::vector<size_t>& drawn) {
     double sum = 0, count = 0;
     for (const size_t i : drawn) sum += seconds[i], count += steps[i];
-    // Of very many steps not all are costed, and a draw may hit none of those.
+    // Very many steps are not all costed, and a draw may hit none of the costed ones.
     return (count > 0 ? 1e3 * sum / count : 0) + moves_ms;
   });
 }

@@ -13,16 +13,16 @@
 
 namespace stormcell {
 
-/// What is drawn: whole requests where they were held out, else blocks of consecutive steps, which are alike.
+/// The parts that are drawn: whole requests if they were held out, else blocks of consecutive steps, which are alike.
 struct PairedParts {
   std::string unit;  ///< "requests" or "blocks of 8 steps"
   int64_t count = 0;
 };
 
-/// Fewer say nothing of how unlike parts are.
+/// Fewer parts do not tell how much parts vary.
 inline constexpr int64_t kFewestParts = 5;
 
-/// Which block a step of `steps` belongs to: what is left behind the last whole block belongs to that one.
+/// The block of a step among `steps`. Steps behind the last whole block belong to that block.
 size_t block_of_step(size_t step, size_t steps);
 
 /// `difference` of all parts, and its 95 % interval: the deviation over parts drawn with replacement (fixed seed), by
@@ -33,7 +33,7 @@ PairedDifference interval_of_parts(size_t parts, const std::function<double(cons
 class PairedBootstrap {
  public:
   PairedBootstrap(const PlaceTask& task, const Progress& progress);
-  /// Of how much two placements differ by chance.
+  /// Whether there are parts enough to tell how much two placements differ by chance.
   bool says_something() const { return parts_.count >= kFewestParts; }
   const PairedParts& parts() const { return parts_; }
   PairedFigures compare(LayoutRole one, const Placement& a, LayoutRole other, const Placement& b) const;

@@ -179,7 +179,7 @@ StoredPlacement row_of(const PlaceOptions& options, const PlaceTask& task, const
   return stored;
 }
 
-/// Of the same search with the same outcome. Of a stored summary counts what it says: an earlier version's says less.
+/// Whether both are the same search with the same outcome. Only keys of `stored` count: an earlier version has fewer.
 bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
   if (stored.run != row.run || stored.name != row.name || stored.solver != row.solver || stored.layout != row.layout)
     return false;
@@ -196,10 +196,10 @@ bool is_same(const StoredPlacement& stored, const StoredPlacement& row) {
 
 struct StoredRow {
   int64_t id = 0;
-  bool already = false;  ///< by an earlier call
+  bool already = false;  ///< an earlier call stored it
 };
-/// All of them or, where one cannot be written, those before it. What the newest placements are already is not written
-/// again; where another one is newer it is, so that the newest one is always that of the last call.
+/// Stores all rows or, if one cannot be written, those before it. A row that the newest placements already hold is not
+/// written again. If another one is newer it is, so that the newest one is always that of the last call.
 std::vector<StoredRow> store(const SessionReader& session, const std::vector<StoredPlacement>& rows) {
   std::vector<StoredRow> out(rows.size());
   const std::vector<StoredPlacement> stored = session.placements();
@@ -277,7 +277,7 @@ PlaceFigures about(const PlaceOptions& options, const SessionReader& session, co
   return f;
 }
 
-/// What there is to tell and to store.
+/// The outcome of one search: its figures, and the row to store.
 struct PlacedRow {
   PlaceFigures figures;
   StoredPlacement row;
@@ -387,7 +387,7 @@ PhasePlacements place_each_phase(const PlaceOptions& options, const Progress& pr
                                   : "decoding alone"),
               "leave it out");
   PhasePlacements out;
-  std::vector<StoredPlacement> rows;  // of both or, where one is stopped or refused, of none
+  std::vector<StoredPlacement> rows;  // the rows of both or, if one is stopped or refused, of none
   for (const Phase each : {Phase::prefill, Phase::decode}) {
     const std::string phase(to_text(each));
     PlaceOptions of_phase = options;

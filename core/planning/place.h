@@ -16,14 +16,14 @@ double parse_time_limit(std::string_view text);
 /// A share above 0 and at most 1; Error(bad_input) that names --fit-fraction otherwise.
 double parse_fit_fraction(std::string_view text);
 
-/// How tokens may come to their experts' ranks: what --backend takes.
+/// Values of --backend: how tokens may come to their experts' ranks.
 std::vector<std::string_view> placement_backends();
-/// Which replicas of an expert a token may go to: what --replicas takes.
+/// Values of --replicas: which replicas of an expert a token may go to.
 std::vector<std::string_view> replica_rules();
-/// Where a token may live: what --residence takes.
+/// Values of --residence: where a token may live.
 std::vector<std::string_view> residences();
 
-/// Searches, stores the placement in the session, unless the newest one there is the same, and tells its figures.
+/// Searches, stores the placement in the session unless the newest one there is the same, and returns its figures.
 /// Error(bad_input): no loads, a cluster that does not fit or cannot hold the experts, slots that do not divide, a
 /// solver that is not there.
 PlaceFigures place(const PlaceOptions& options, const Progress& progress = {});
@@ -34,7 +34,7 @@ std::string to_json(const PlaceFigures& figures);
 inline constexpr std::string_view kEachPhase = "each";
 struct PhasePlacements {
   std::vector<PlaceFigures> phases;   ///< prefill, decode
-  std::vector<std::string> warnings;  ///< of both, with the phase
+  std::vector<std::string> warnings;  ///< warnings of both, with the phase
 };
 /// Both searched one after the other, the time limit for each, and stored as "NAME-prefill" and "NAME-decode".
 /// Error(bad_input): as place() says, and a run that has not both phases.

@@ -30,7 +30,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostSlots = 1 << 20;  // of a layer
+constexpr int64_t kMostSlots = 1 << 20;  // slots of a layer
 
 bool follows(const PlaceOptions& options) { return options.step.residence == to_text(Residence::follow); }
 
@@ -59,7 +59,7 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                 task.cluster.nodes, task.cluster.ranks()};
   if (all % task.shape.ranks) {
     const int64_t up = task.shape.ranks - all % task.shape.ranks;
-    // Who searches for nothing has no --redundant.
+    // A call that searches for nothing has no --redundant.
     if (options.redundant == kSlotsOfFrom)
       bad_input(
           "--cluster",
@@ -70,7 +70,7 @@ void find_shape(const PlaceOptions& options, const nlohmann::json& about, const 
                   " spare slots do not divide among " + std::to_string(task.shape.ranks) + " GPUs",
               "name " + std::to_string(spare + up));
   }
-  // What stands somewhere is judged as it is.
+  // A placement of --from is judged as it is.
   if (const int64_t each = all / task.shape.ranks; each > task.branches && options.redundant != kSlotsOfFrom)
     bad_input("--redundant",
               "gives each GPU " + counted(each, "slot") + " of a layer for " + counted(task.branches, "expert") +
@@ -144,7 +144,7 @@ std::vector<int32_t> layer_numbers(const PlaceTask& task) {
   return numbers;
 }
 
-/// What --from names.
+/// Reads the placement that --from names.
 Placement read_from(const PlaceOptions& options, const SessionReader& session, PlaceTask& task) {
   const int32_t ranks = task.cluster.ranks();
   constexpr size_t kMostBytes = size_t{256} << 20;
@@ -165,7 +165,7 @@ Placement read_from(const PlaceOptions& options, const SessionReader& session, P
   return out;
 }
 
-/// Where moving begins: what --from names, else what servers begin with.
+/// The placement before any move: that of --from, else the contiguous one, as servers begin.
 Placement find_before(const PlaceOptions& options, const Placement* given, const PlaceTask& task) {
   if (!given)
     return contiguous_placement(task.layout.routers.size(), task.branches, task.shape.slot_count, task.shape.ranks);
@@ -185,7 +185,7 @@ LayerLoads sum_of(const std::vector<LayerLoads>& steps, size_t begin, size_t end
   return sum;
 }
 
-/// Of the part to fit, so much is fitted to while solver and weights are chosen; the rest is the validation part.
+/// Share of the part to fit that is used while solver and weights are chosen; the rest is the validation part.
 constexpr double kFittedShare = 0.7;
 
 }  // namespace
@@ -302,7 +302,7 @@ std::unique_ptr<ValidationSplit> split_for_validation(const PlaceOptions& option
   auto out = std::make_unique<ValidationSplit>();
   if (task.routes) {
     const TokenRoutes& routes = task.routes->routes;
-    // By requests as the rest was, however few are left of them: tokens of one request are alike.
+    // Splits by requests as the rest was, however few are left of them: tokens of one request are alike.
     const bool by_request = task.routes->parts.requests_fit > 0;
     out->tokens = part_tokens(routes, task.routes->parts.fit, kFittedShare, by_request ? 2 : 0);
     if (out->tokens.held_out.empty()) return nullptr;

@@ -24,7 +24,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-/// Of the time: for choosing, and for those that were not chosen.
+/// Shares of the time: to choose a candidate, for those not chosen, for the chosen one.
 constexpr double kTrialShare = 0.4, kOtherShare = 0.2, kChosenShare = 0.4;
 
 enum class Method { keep, eplb, load, joint, steps };
@@ -32,15 +32,15 @@ enum class Method { keep, eplb, load, joint, steps };
 /// One way to a placement: a method with its weights.
 struct Candidate {
   Method method;
-  double together = 0, slack = 0;  // of joint
-  bool from_joint = false;         // of steps: begins at what joint found, else at the EPLB rule's
-  double lambda = 1;               // of steps: weight of moving
+  double together = 0, slack = 0;  // parameters of joint
+  bool from_joint = false;         // method steps: begins at what joint found, else at the EPLB rule's
+  double lambda = 1;               // method steps: weight of moving
 };
 
 // Pairs of one layer count half of those across layers: what is chosen changes little from a quarter to as much.
 constexpr double kTogether = 0.5;
-// What ranks may get beyond the mean: traffic is to be had at about the EPLB rule's balance, where cost is the aim
-// balance is one of its means.
+// Load that a rank may get beyond the mean. With the aim traffic, balance stays about the EPLB rule's; with the aim
+// cost, balance is one of the means.
 constexpr double kSlacks[] = {0, 0.01, 0.02, 0.04, 0.08, 0.15}, kSlacksByCost[] = {1, 0.3, 0.08, 0.02};
 
 std::string name_of(const Candidate& c) {
@@ -69,7 +69,7 @@ Placement eplb_of(const LayerLoads& loads, const PlaceTask& task) { return eplb_
 constexpr double kJointProposals = 1.5e6;  // a second
 constexpr int32_t kFewestSweeps = 20, kMostSweeps = 1000;
 constexpr double kStepVisits = 20e6;  // tokens that moves touch, a second
-constexpr double kEvenShare = 0.8;    // of the time for moves, where those of the nearest replicas are slow to count
+constexpr double kEvenShare = 0.8;    // share of the time for moves, if those of the nearest replicas are slow to count
 constexpr int64_t kFewestProposals = 500, kMostProposals = 4000000;
 
 /// Makes the candidates' placements, fitted to one part of the data.
@@ -128,11 +128,11 @@ class CandidateFitter {
     const double for_joint = c.from_joint ? seconds / 3 : 0;
     Placement found = c.from_joint ? joint(c, for_joint, progress) : start();
     double left = seconds - for_joint;
-    // What joint found is mended without heat, which would melt it.
+    // Moves without heat mend joint's placement; heat would melt it.
     double heat = c.from_joint ? 0 : 0.3;
     const StepObjective& objective = *data_.objective;
-    // The nearest replicas of tokens that live anywhere are counted from every rank: most of the time goes to even
-    // shares, which are much faster to count, and what they find is mended by the rule that judges.
+    // The nearest replicas of tokens that live anywhere are counted from every rank. So even shares, which are much
+    // faster to count, get most of the time, and the rule that judges mends what they find.
     if (objective.homes_of_token() > 1) {
       const double evenly = kEvenShare * left;
       found = cheaper(ReplicaRule::even, 1, found, {c.lambda, heat, evenly}, progress);
@@ -144,12 +144,12 @@ class CandidateFitter {
   struct Moves {
     double lambda, heat, seconds;
   };
-  /// By annealed moves, each counted from so many homes of a token.
+  /// Improves a placement by annealed moves, each counted from so many homes of a token.
   Placement cheaper(ReplicaRule replicas, size_t homes, const Placement& from, const Moves& moves,
                     const Progress& progress) {
     const SearchTime time = limit(moves.seconds);
     PlacedSteps placed = data_.objective->placed_by(replicas, from);
-    double visits = 0;  // that a swap touches
+    double visits = 0;  // visits that a swap touches
     for (const std::vector<double>& layer : data_.loads)
       for (const double load : layer) visits += load / static_cast<double>(data_.loads.size() * layer.size());
     const double a_move =
@@ -209,7 +209,7 @@ class PlacementSearch {
   }
 
  private:
-  /// What the joint search keeps of a model, before it asks for that.
+  /// Checks the memory that the joint search would need for a model, before it starts.
   void check_room() const {
     constexpr double kMostBytes = 4. * (1 << 30);
     const double branches = task_.branches;
@@ -263,8 +263,8 @@ class PlacementSearch {
     return late;
   }
 
-  /// The candidate whose placement is best on the validation part. Of those about as good, within 3 %, the most even
-  /// one: what is aimed at alone is the one that was luckiest there.
+  /// The candidate whose placement is best on the validation part. Among those about as good, within 3 %, the most even
+  /// one: the best by the aim alone is the luckiest one there.
   size_t choose(const std::vector<Candidate>& list, const ValidationSplit& split) {
     constexpr double kAboutAsGood = 1.03;
     const DataSlice judge = slice_of(task_, split, DataPart::held_out);
@@ -308,8 +308,8 @@ class PlacementSearch {
     take_result();
   }
 
-  /// The chosen one, but where what was fitted to says that another is better than it may: nothing is ever worse there
-  /// than the EPLB rule.
+  /// Takes the chosen placement, unless the data it was fitted to say that another is better by more than allowed:
+  /// nothing is ever worse there than the EPLB rule.
   void take_result() {
     const bool anew = out_.chosen_on == ChosenOn::fitted;
     const auto value = [&](const Placement& p) {
@@ -323,13 +323,13 @@ class PlacementSearch {
     if (value(out_.eplb) < value(out_.result)) out_.chosen = "eplb", out_.result = out_.eplb;
   }
 
-  /// Of a step, moves included, in ms.
+  /// Cost of a step in ms, moves included.
   double cost(const Placement& p, const DataSlice& data) const {
     const double moved = moved_slots(aim_.before, p);
     return data.objective->mean_step(p, data.part, progress_)->objective_ms + task_.move_ms * moved;
   }
 
-  /// Pairs apart and ranks of a token, where it is about as even as the EPLB rule's; elsewhere worse than any that is.
+  /// Pairs apart and ranks of a token if balance is about the EPLB rule's; else a value worse than any of those.
   double traffic(const Placement& p, const Placement& eplb, const DataSlice& data) const {
     constexpr double kUneven = 1e3;
     const double over = mean_imbalance(p, data) - mean_imbalance(eplb, data) - kAboutAsEven;

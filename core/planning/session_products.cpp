@@ -21,7 +21,7 @@ namespace stormcell {
 namespace {
 
 constexpr const char* kRecord = "record one: stormcell profile MODEL --data D -o S.storm";
-constexpr size_t kFewestTimes = 3;      // of fewer nobody knows which were disturbed
+constexpr size_t kFewestTimes = 3;      // fewer do not tell which were disturbed
 constexpr int64_t kMostBatches = 1000;  // evenly chosen where there are more
 constexpr int64_t kExactRows = 16;      // more are taken together with others within an eighth of an octave
 constexpr double kGroupsOfOctave = 8;
@@ -72,8 +72,8 @@ class ProductReader {
   }
 
  private:
-  /// Of each expert its steps in their order: all but the last take a token's width to the expert's, which the last one
-  /// takes back.
+  /// Finds each expert's steps in their order. All but the last take a token's width to the expert's; the last one
+  /// takes it back.
   void find_steps() {
     const std::optional<ModelSizes> sizes = find_model_sizes(options_, run_, layout_, session_.summary().model.name);
     if (!sizes || sizes->hidden < 1 || sizes->ffn < 1)
@@ -125,7 +125,7 @@ class ProductReader {
         times[e.step].push_back(1e-3 * static_cast<double>(e.end_ns - e.begin_ns));
     std::map<int32_t, std::optional<StoredDecision>> decisions;
     for (const auto& [step, us] : times) {
-      if (us.size() != 1) continue;  // in parts, each of some of the rows
+      if (us.size() != 1) continue;  // computed in parts, each of some of the rows
       const ExpertStep& expert = *steps_[step];
       const auto [found, is_new] = decisions.try_emplace(expert.router);
       if (is_new) found->second = session_.decision(run_.id, expert.router, batch);
@@ -169,7 +169,7 @@ class ProductReader {
   const RunSummary run_;
   const RunLayout layout_;
   const SizeOptions& options_;
-  MeasuredCall call_;                             // what is alike in all
+  MeasuredCall call_;                             // the part that is alike in all calls
   std::vector<std::optional<ExpertStep>> steps_;  // [steps] of the plan
   // rows, microseconds
   std::map<std::tuple<int64_t, int64_t, int64_t>, std::pair<std::vector<double>, std::vector<double>>> times_;

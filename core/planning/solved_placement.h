@@ -1,4 +1,4 @@
-// What a search for a placement comes to, before anybody stores it.
+// The outcome of a search for a placement, before it is stored.
 #pragma once
 #include <chrono>
 #include <cstdint>
@@ -18,12 +18,12 @@ struct SolvedPlacement {
   std::vector<FoundPlacement> tried;  ///< the front is of these: LayoutLine::tried
 };
 
-/// What a search found, or a hand made, beside the other layouts, on both parts of the data. `begin`: since when its
-/// seconds count.
+/// Compares the outcome of a search, or a placement made by hand, with the other layouts on both parts of the data.
+/// `begin`: the time from which its seconds count.
 SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
                               SearchOutcome outcome, std::chrono::steady_clock::time_point begin,
                               const Progress& progress);
-/// Into the session, unless the newest one there is the same; returns its number, which the figures get too.
+/// Stores it in the session, unless the newest one there is the same. Returns its number, and sets it in the figures.
 int64_t store_solved(const PlaceOptions& options, const SessionReader& session, const PlaceTask& task,
                      SolvedPlacement& solved);
 

@@ -42,7 +42,7 @@ int64_t fitted_of(int64_t all, double fit_fraction) {
   return all == 1 ? 1 : std::clamp<int64_t>(std::llround(fit_fraction * static_cast<double>(all)), 1, all);
 }
 
-/// Which steps of each part are kept by themselves.
+/// The steps of each part that are kept by themselves.
 class Chosen {
  public:
   Chosen(int64_t fitted, int64_t all) : fitted_(fitted), all_(all) {}

@@ -15,7 +15,7 @@
 
 namespace stormcell {
 
-/// Which steps a placement is for: "prefill", "decode", nothing where the word is empty; Error(bad_input) that names
+/// The steps that a placement is for: "prefill", "decode", nothing if the word is empty; Error(bad_input) that names
 /// --phase otherwise.
 std::optional<Phase> parse_phase(std::string_view word);
 
@@ -30,14 +30,14 @@ inline constexpr int64_t kMostLoadSteps = 256;
 /// Tokens of a run in two parts, each in the order of time.
 struct TokenParts {
   std::vector<size_t> fit, held_out;
-  int64_t requests = 0;      ///< that have a token of these; 0: not known
-  int64_t requests_fit = 0;  ///< where whole requests were parted; 0: the tokens were, in their order
+  int64_t requests = 0;      ///< requests that have a token of these; 0: not known
+  int64_t requests_fit = 0;  ///< set if whole requests were parted; 0: the tokens were, in their order
 };
-/// From so many requests on, whole ones are held out: fewer say little of others.
+/// If there are so many requests, whole ones are held out: fewer say little of others.
 inline constexpr int64_t kFewestRequests = 8;
 
 /// The first share of these tokens, and the rest: of whole requests from `fewest_requests` on (at least 2; 0: requests
-/// are not known), else of whole steps in their order. One step is not parted: all of it is the first share. Of a trace
+/// are not known), else of whole steps in their order. One step is not parted: all of it is the first share. In a trace
 /// that lacks requests the routes' sequences are the import's own, and are not looked at.
 TokenParts part_tokens(const TokenRoutes& routes, std::span<const size_t> tokens, double first_share,
                        int64_t fewest_requests);
@@ -48,7 +48,7 @@ struct SplitRoutes {
   TokenRoutes routes;
   TokenParts parts;
   std::vector<int64_t> step_tokens;  ///< [steps] of the phase that is placed for, whichever part they are in
-  int64_t dropped_choices = 0;       ///< of these tokens, by a capacity
+  int64_t dropped_choices = 0;       ///< choices of these tokens that a capacity dropped
 };
 std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const RunSummary& run,
                                              const RunLayout& layout, std::optional<Phase> phase, double fit_fraction,

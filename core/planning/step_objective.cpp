@@ -15,7 +15,7 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kMostSteps = 1000;        // evenly chosen where there are more
-constexpr int64_t kDrawnTokens = 1 << 17;  // of all drawn steps together
+constexpr int64_t kDrawnTokens = 1 << 17;  // tokens of all drawn steps together
 constexpr int64_t kFewestDrawn = 4, kMostDrawn = 64;
 constexpr double kRowBits = 16;
 
@@ -89,7 +89,7 @@ TokenSteps drawn_steps(const std::vector<size_t>& tokens, int64_t tokens_per_ste
   return steps;
 }
 
-/// As many tokens as were asked for, with the shares of the counts.
+/// Scales steps to as many tokens as were asked for, with the shares of the counts.
 void scale(std::vector<LayerLoads>& steps, double choices) {
   for (LayerLoads& step : steps)
     for (std::vector<double>& layer : step) {
@@ -99,8 +99,8 @@ void scale(std::vector<LayerLoads>& steps, double choices) {
     }
 }
 
-/// Of a mean step in the layer that most tokens met: another one may see only some of them, as the last layer may only
-/// a prompt's last.
+/// Mean choices of a step, in the layer that most tokens met. Another layer may see fewer: the last one may see only
+/// the last token of a prompt.
 double choices_of_layer(const std::vector<LayerLoads>& steps) {
   double all = 0;
   for (const LayerLoads& step : steps) {
@@ -281,7 +281,7 @@ StepCost StepObjective::cost_of_step(StepWork& work, DataPart part, size_t step,
 
 TokenSteps StepObjective::searched_tokens(DataPart part, size_t most_tokens) const {
   TokenSteps steps = tokens_[part];
-  // Of steps of many tokens fewer; of one that is larger than all that, the first of its tokens.
+  // Keeps fewer steps if they have many tokens, and the first tokens of a step that is too large alone.
   const size_t each = std::max<size_t>(tokens_of(steps) / std::max<size_t>(steps.size(), 1), 1);
   thin_out(steps, std::clamp<size_t>(most_tokens / each, 1, kMostSearchSteps));
   for (std::vector<size_t>& step : steps) step.resize(std::min(step.size(), most_tokens));

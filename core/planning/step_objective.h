@@ -1,4 +1,4 @@
-// What placements are judged by: the cost of steps, on the same steps for all of them.
+// The objective of placements: the cost of steps, on the same steps for all of them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -34,7 +34,7 @@ class StepObjective {
   /// Cluster and routes must outlive it. Steps of single choices: of the tokens to fit, and of those that judge. A
   /// recorded step that has tokens on both sides is filled up on each, by tokens drawn from that side: a step of some
   /// of its tokens would be another, cheaper one. Error(bad_input): a backend, a rule of replicas or a residence that
-  /// is none, or that the data cannot have. Where options say a capacity, all that follows is of the choices that it
+  /// is none, or that the data cannot have. If options say a capacity, all that follows counts the choices that it
   /// leaves.
   StepObjective(const StepOptions& options, const Cluster& cluster, const CostModel& model, const SplitRoutes& routes,
                 const TokenParts& parts);
@@ -46,27 +46,26 @@ class StepObjective {
   std::optional<StepFigures> mean_step(const Placement& placement, DataPart part, const Progress& progress) const;
   /// [steps] seconds of each, in the order of time where they are recorded ones.
   std::vector<double> step_s(const Placement& placement, DataPart part, const Progress& progress) const;
-  /// What a placement makes of steps, one after the other: for cost_of_step(). The placement must outlive it.
+  /// The work of steps under a placement, one after the other, for cost_of_step(). The placement must outlive it.
   StepWork work_of(const Placement& placement) const {
     return {placement, cluster_.nodes, backend_, model_, replicas_, residence_};
   }
   /// `step` of a part, or one of its micro-batches. `visitor` sees its layers.
   StepCost cost_of_step(StepWork& work, DataPart part, size_t step, MicroBatch micro = {},
                         const LayerVisitor& visitor = {}) const;
-  /// What a search looks at: its memory is linear in both, and a move's time in the tokens.
+  /// Limits of a search: its memory is linear in both, and the time of a move in the tokens.
   static constexpr size_t kMostSearchSteps = 256, kMostSearchTokens = 16384;
   /// A part, or as much of it as has so many tokens, with `start`. The objective must outlive it. There is such a part.
   PlacedSteps placed(const Placement& start, DataPart part = DataPart::fitted,
                      size_t most_tokens = kMostSearchTokens) const {
     return placed_by(replicas_, start, part, most_tokens);
   }
-  /// By another rule of replicas: even shares are counted much faster than the nearest ones.
+  /// The same by another rule of replicas: even shares are counted much faster than the nearest ones.
   PlacedSteps placed_by(ReplicaRule replicas, const Placement& start, DataPart part = DataPart::fitted,
                         size_t most_tokens = kMostSearchTokens) const;
-  /// From how many homes each token is counted: from all ranks where it lives anywhere and goes to the nearest
-  /// replicas.
+  /// Number of homes from which each token is counted: all ranks if it lives anywhere and goes to the nearest replicas.
   size_t homes_of_token() const;
-  /// Whether placed() looks at every token of the part to fit, unless told otherwise.
+  /// Whether placed() looks at every token of the part to fit, by default.
   bool search_sees_all() const;
   bool is_drawn() const { return options_.tokens_per_step > 0; }
   bool by_p95() const { return options_.p95; }
@@ -78,9 +77,9 @@ class StepObjective {
            : filled_ > 0                ? StepSource::filled_up
                                         : StepSource::recorded;
   }
-  /// Of both parts.
+  /// Filled-up steps of both parts.
   int64_t filled_steps() const { return filled_; }
-  /// What a capacity of the options drops from a part.
+  /// Choices that the capacity of the options drops from a part.
   const CapacityFigures& capacity(DataPart part) const { return capacity_[part]; }
   /// [steps] the tokens of each costed one, of routes(); empty where there are counts.
   const TokenSteps& tokens(DataPart part) const { return tokens_[part]; }
@@ -92,7 +91,7 @@ class StepObjective {
   /// Choices of a token; 1 where they are not known.
   double choices() const { return k_; }
   int64_t count(DataPart part) const;
-  /// Of a step of those to fit, whatever a layer sees of them; of counts those of the layer that most met, before a
+  /// Mean tokens of a step to fit, even if a layer sees fewer. With counts alone: of the layer that most met, before a
   /// capacity drops any. Null: not known.
   std::optional<double> mean_tokens() const;
   /// The fewest and the most rows that a branch gets which gets any, in a layer of any step of both parts; null: none
@@ -113,7 +112,7 @@ class StepObjective {
   int64_t filled_ = 0;
   double k_ = 1;
   bool k_known_ = true;
-  double counted_tokens_ = 0;  // of a mean step to fit, where steps are counts
+  double counted_tokens_ = 0;  // tokens of a mean step to fit, if steps are counts
   OfParts<TokenSteps> tokens_;
   OfParts<std::vector<LayerLoads>> loads_;
   OfParts<CapacityFigures> capacity_;

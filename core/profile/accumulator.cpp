@@ -285,7 +285,7 @@ void ProfileAccumulator::batch(const BatchRecord& batch) {
   }
 }
 
-// What the router's branches got in this batch, into everything that sums batches up.
+// Adds the router's loads of this batch to all sums over batches.
 void ProfileAccumulator::count(const BatchRecord& batch, int32_t id, Phase phase) {
   Router& router = routers_[id];
   router.total.add(router.batch);

@@ -33,7 +33,7 @@ class WindowSink {
   virtual void pairs(PairKind kind, const WindowKey& key, int32_t to, int64_t batches, const PairTable& table) = 0;
 };
 
-/// What a router decided over some batches of a run.
+/// Loads of a router over some batches of a run.
 struct CountedLoads {
   RouterLoads loads;
   int64_t cells_real = 0;  ///< of loads.cells; the others are padding
@@ -52,7 +52,7 @@ enum class Counted : uint8_t { loads, everything };
 
 class ProfileAccumulator : public RecordSink {
  public:
-  /// `windows` may be null: totals only. Error(failed) where the layout's edges are no graph of its routers.
+  /// `windows` may be null: totals only. Error(failed) if the layout's edges are no graph of its routers.
   explicit ProfileAccumulator(RunLayout layout, WindowSink* windows = nullptr, Counted counted = Counted::everything);
   ~ProfileAccumulator() override;
 
@@ -67,12 +67,12 @@ class ProfileAccumulator : public RecordSink {
   int64_t batches() const { return batches_; }
   const RouterLoads& loads(int32_t router) const { return counts(router).loads; }
   const CountedLoads& counts(int32_t router) const;
-  /// Over the batches that an optimisation profiles (BatchPart), and how many those are.
+  /// Sum over the batches that an optimisation profiles (BatchPart), and their number.
   const CountedLoads& profiled(int32_t router) const;
   int64_t profiled_batches() const { return profiled_batches_; }
-  /// Of these, what the router decided in turns of decoding; without batches where it decides in none.
+  /// The part of profiled() from turns of decoding; without batches if the router decides in none.
   const CountedLoads& profiled_turns(int32_t router) const;
-  /// Over the whole run; `edge` is an index into layout().edges. Empty where pairs are not counted.
+  /// Pairs over the whole run; `edge` is an index into layout().edges. Empty if pairs are not counted.
   PairTable transitions(int32_t edge) const;
   PairTable coactivation(int32_t router) const;
 

@@ -1,4 +1,4 @@
-// What a cache of experts' weights would have done with recorded choices.
+// Replays recorded choices through a cache of experts' weights and counts its hits.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace stormcell {
 
 enum class CachePolicy : uint8_t {
   lru,     ///< the one whose last use is longest ago goes
-  lfu,     ///< the one with the fewest uses so far goes, of these the least recent; uses are remembered when it goes
+  lfu,     ///< the one with the fewest uses so far goes, of these the least recent; uses outlive its removal
   belady,  ///< the one whose next use is farthest goes: no policy has more hits that fills on demand
 };
 inline constexpr std::string_view kCachePolicies[] = {"lru", "lfu", "belady"};
@@ -31,9 +31,9 @@ struct CacheReplay {
   CacheCount all, decode;
 };
 
-/// One cache for all layers, empty at first. A call is a layer of a step; it looks each of its experts up once, every
-/// use makes it more recent, and at its end what is beyond the budget goes, but never what the call itself used. Needs
-/// every layer's branch_bytes.
+/// Replays one cache for all layers, empty at first. A call is a layer of a step. It looks up each of its experts once,
+/// and every use makes an expert more recent. At its end the cache shrinks to the budget, but keeps the experts of this
+/// call. Needs every layer's branch_bytes.
 CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes,
                          const Progress& progress = {});
 

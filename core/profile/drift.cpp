@@ -36,7 +36,7 @@ double distance_of(const std::vector<Block>& blocks, std::span<const size_t> ord
   return layers > 0 ? sum / static_cast<double>(layers) : 0;
 }
 
-/// Of the `part` first blocks and the others, beside random parts as large.
+/// Distance between the first `part` blocks and the others, compared with random parts of that size.
 template <class Block>
 std::optional<Drift> drift_of_part(const std::vector<Block>& blocks, size_t part, std::span<const int32_t> branches,
                                    const Progress& progress) {
@@ -59,7 +59,7 @@ std::optional<Drift> drift_of_part(const std::vector<Block>& blocks, size_t part
   return drift;
 }
 
-/// Of each layer that has load the shares of its branches.
+/// Shares of the branches of each layer that has load.
 std::vector<double> shares_of_block(const BlockLoads& block, std::span<const int32_t> branches) {
   std::vector<double> shares(block.begin(), block.end());
   auto begin = shares.begin();

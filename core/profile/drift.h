@@ -1,5 +1,5 @@
-// Whether what is routed later goes elsewhere than what was routed first: the two halves of a recording, or two
-// recordings, judged against chance.
+// Drift: whether later cells are routed differently from earlier ones. Compares the halves of a recording, or two
+// recordings, with chance.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace stormcell {
 /// Counts of one block of consecutive steps: [layers, branches].
 using BlockLoads = std::vector<int64_t>;
 
-/// Steps that follow each other are alike, so blocks of them change places, never single steps: of 8 steps, of more
-/// where there would be more than 256 blocks.
+/// Steps of a block. Neighbouring steps are alike, so random parts consist of blocks, never of single steps. A block
+/// has 8 steps, or more if there would be over 256 blocks.
 inline int64_t steps_of_block(int64_t steps) {
   constexpr int64_t kFewest = 8, kMostBlocks = 256;
   return std::max(kFewest, (steps + kMostBlocks - 1) / kMostBlocks);
@@ -30,7 +30,7 @@ struct Drift {
   int64_t blocks = 0;
 };
 
-/// `branches`: of each layer, in the order of the blocks' counts. Empty: fewer than four blocks, which tell nothing.
+/// `branches`: of each layer, in the order of the blocks' counts. Empty: fewer than four blocks are too few.
 std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<const int32_t> branches,
                               const Progress& progress = {});
 
@@ -39,20 +39,20 @@ std::optional<Drift> drift_of(const std::vector<BlockLoads>& blocks, std::span<c
 std::optional<Drift> drift_between(const std::vector<BlockLoads>& first, const std::vector<BlockLoads>& second,
                                    std::span<const int32_t> branches, const Progress& progress = {});
 
-/// Blocks of the steps that decode; of a run that decodes none, of all. The last one may be shorter.
+/// Blocks of the steps that decode, or of all steps if none decodes. The last one may be shorter.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes);
 
-/// Into how many blocks each of two recordings is cut: equally many, so that random parts are as noisy as the
-/// recordings, of which one may have more cells than the other. 0: one of them has too few steps to be judged.
+/// Number of blocks that each of two recordings is cut into. It is the same for both, so that random parts are as noisy
+/// as the recordings, even if one has more cells. 0: one has too few steps to be judged.
 inline int64_t blocks_of_each(int64_t steps, int64_t steps_of_other) {
   constexpr int64_t kFewestSteps = 8, kFewestBlocks = 2, kMostBlocks = 128;
   const int64_t blocks = std::min({steps / kFewestSteps, steps_of_other / kFewestSteps, kMostBlocks});
   return blocks < kFewestBlocks ? 0 : blocks;
 }
 bool decodes_any(const TokenRoutes& routes);
-/// Of the steps that decode, or of all.
+/// Number of steps, all or only those that decode.
 int64_t judged_steps(const TokenRoutes& routes, bool decoding);
-/// So many blocks of them, equally long but for one step.
+/// Cuts these steps into so many blocks, whose lengths differ by at most one step.
 std::vector<BlockLoads> blocks_of(const TokenRoutes& routes, bool decoding, int64_t blocks);
 
 }  // namespace stormcell

@@ -7,8 +7,7 @@
 namespace stormcell {
 namespace {
 
-/// Each list by itself: five at a time in one loop are too many that might overlap for a compiler to add several
-/// numbers at once.
+/// Adds each list by itself: in one loop over five lists, too many might overlap for the compiler to use vectors.
 template <class T>
 void add_each(const std::vector<T>& more, std::vector<T>& sum) {
   for (size_t i = 0; i < sum.size(); ++i) sum[i] += more[i];

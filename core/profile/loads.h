@@ -1,4 +1,4 @@
-// What a router's branches got in a window of consecutive batches, and tables of pairs of branches.
+// Loads of a router's branches over a window of consecutive batches, and tables of pairs of branches.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -21,8 +21,8 @@ struct RouterLoads {
   int32_t branches() const { return static_cast<int32_t>(load.size()); }
   /// [branches] load without padding.
   std::vector<int64_t> real() const;
-  /// Of a router that gives each cell so many branches: cells are counted with padding, and choices say how much of it
-  /// there was.
+  /// Cells without padding, if each cell gets `fan_out` branches. `cells` includes padding, so its part is estimated
+  /// from the choices.
   int64_t cells_without_padding(int32_t fan_out) const;
   void add(const RouterLoads& other);
   void clear();

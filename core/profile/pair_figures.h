@@ -1,4 +1,4 @@
-// What tables of pairs say: which branch follows which, and which branches are chosen together more often than by
+// Figures from tables of pairs: which branch follows which, and which branches are chosen together more often than by
 // chance.
 #pragma once
 #include <cstdint>
@@ -10,39 +10,38 @@
 
 namespace stormcell {
 
-/// Shares of fewer cells tell nothing: of a branch whose followers are looked at, and of two branches that were chosen
-/// together.
+/// Shares of fewer cells mean nothing, neither for the successors of a branch nor for two branches chosen together.
 inline constexpr int64_t kFewestPairCells = 20;
-/// How many pairs are listed.
+/// Number of pairs that are listed.
 inline constexpr size_t kStrongestPairs = 10;
 
 /// P(to | from) = cells / came: up to 1 for each of the k branches that a cell gets at the next router, together k.
 struct BranchTransition {
   int32_t from = 0, to = 0;
-  int64_t cells = 0;  ///< that got both
+  int64_t cells = 0;  ///< cells that got both
   int64_t came = 0;   ///< cells of `from` that came to the next router
   double probability = 0;
-  double by_chance = 0;  ///< as many pairs, each side drawn by how many its branches have
+  double by_chance = 0;  ///< expected from the loads of both sides alone
   double lift = 0;       ///< cells / by_chance
 };
 
-/// Of two routers that follow each other, over branches of which at least kFewestPairCells came to the second.
+/// Figures for two routers in succession, over branches with at least kFewestPairCells cells at the second.
 struct TransitionFigures {
-  /// Mean over the cells of the largest P(next | this) of their branch, counted in the cells that it judges: of few of
-  /// them too high.
+  /// Mean over the cells of their branch's largest P(next | this). It is fitted and judged on the same cells, so it is
+  /// too high for few of them.
   std::optional<double> likeliest;
-  /// the same where one branch is guessed for all: the most that the loads alone tell
+  /// the same with one guess for all branches: the most that loads alone can predict
   std::optional<double> likeliest_by_load;
   std::vector<BranchTransition> strongest;  ///< largest probability first
 };
 
-/// Whether each cell that got a branch of a router got `fan_out` of them: then and only then are there (fan_out - 1) /
-/// 2 pairs a choice. `together`: its co-activation, `load`: of its branches without padding.
+/// True if each cell that got a branch got `fan_out` of them; only then a choice has (fan_out - 1) / 2 pairs.
+/// `together`: the router's co-activation, `load`: its loads without padding.
 bool keeps_all_choices(const PairTable& together, std::span<const int64_t> load, int32_t fan_out);
 
-/// Of each branch of a router, its cells that came to the next one. Where that gives each cell all its `next_fan_out`
-/// branches (`keeps_all`), pairs / next_fan_out; else pairs do not tell, and all cells of the branch (`load`, without
-/// padding) count as come.
+/// The cells of each branch that came to the next router. If that router gives each cell `next_fan_out` branches
+/// (`keeps_all`), these are pairs / next_fan_out. Otherwise pairs do not show it, and all cells of the branch count
+/// (`load`, without padding).
 std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<const int64_t> load, int32_t next_fan_out,
                                      bool keeps_all);
 TransitionFigures transition_figures(const PairTable& transitions, std::span<const int64_t> came);
@@ -50,11 +49,11 @@ TransitionFigures transition_figures(const PairTable& transitions, std::span<con
 /// Two branches that cells got from one router.
 struct BranchesTogether {
   int32_t a = 0, b = 0;
-  int64_t cells = 0;     ///< that got both
-  double by_chance = 0;  ///< as many pairs, each drawn by how many the branches have: one branch, then another one
+  int64_t cells = 0;     ///< cells that got both
+  double by_chance = 0;  ///< expected from the loads alone: one branch, then another one
   double lift = 0;       ///< cells / by_chance
 };
-/// Those above chance, of at least kFewestPairCells cells, largest lift first.
+/// Pairs above chance with at least kFewestPairCells cells, largest lift first.
 std::vector<BranchesTogether> strongest_together(const PairTable& together);
 
 }  // namespace stormcell

@@ -1,5 +1,5 @@
-// How well a token's experts could be told before its router decides, by rules that need no network: recall, the share
-// of the choices that a guess of equally many holds.
+// Recall of simple guesses of a token's experts before its router decides, without a network. Recall is the share of
+// the choices that a guess of as many experts contains.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -8,21 +8,21 @@
 
 namespace stormcell {
 
-/// What there is no data for is empty.
+/// A figure without data is empty.
 struct Predictability {
-  std::optional<double> temporal_lag1;  ///< the token before, of the same request
-  /// the k most frequent of the layer in the same tokens; equal counts: the lower id
+  std::optional<double> temporal_lag1;  ///< guess: the experts of the token before, of the same request
+  /// guess: the k most frequent of the layer in the same tokens; equal counts: the lower id
   std::optional<double> static_in_sample;
-  std::optional<double> static_from_prompt;  ///< those of the prompts
-  std::optional<double> static_held_out;     ///< those of the first 70 % of the tokens, on the rest
-  /// those that followed the layer before most often in the first 70 %, on the rest
+  std::optional<double> static_from_prompt;  ///< guess: the most frequent in the prompts
+  std::optional<double> static_held_out;     ///< guess: the most frequent in the first 70 %; judged on the rest
+  /// guess: the most frequent successors of the layer before in the first 70 %; judged on the rest
   std::optional<double> transition_held_out;
 };
 
-/// Of decoded tokens; of a run that decodes none, of all.
+/// Judges decoded tokens, or all tokens if none are decoded.
 Predictability predictability(const TokenRoutes& routes);
 
-/// Recall of the token `lag` before; decode tokens whose predecessor is one too. Empty: there is none.
+/// Recall of the token `lag` before. Both tokens are decoded ones. Empty: there is no such pair.
 std::optional<double> temporal_recall(const TokenRoutes& routes, int64_t lag);
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What a run leaves behind: routers and steps once, then one BatchRecord for each executed batch.
+// Records of a run: routers and steps once, then one BatchRecord for each executed batch.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// Of a router's residual branch: imported traces and sessions of before schema 8 do not tell it.
+/// Unknown residual branch: imported traces and sessions before schema 8 do not store it.
 inline constexpr int32_t kResidualUnknown = -2;
 
 /// One router of the model that ran.
@@ -25,8 +25,8 @@ struct RouterInfo {
   std::string protocol;  ///< to_text(ProtocolKind)
   int32_t space = 0;     ///< index into RunLayout::spaces
   std::string stack;     ///< "encoder", "decoder", ...
-  /// the router in one of whose branches this one is nested, -1: none; of another space where it sends what this one's
-  /// cells are members of (sequences, pictures), an equal number of them in each
+  /// the router with the branch that holds this one, -1: none; of another space if its cells are parents of this one's
+  /// (sequences, pictures), with equally many members each
   int32_t parent = -1;
   int32_t parent_branch = -1;
   int32_t layer = -1;                   ///< the model's number of the layer, -1: not known
@@ -53,7 +53,7 @@ struct StepInfo {
   bool operator==(const StepInfo&) const = default;
 };
 
-/// What stays the same for all batches of a run.
+/// The facts about a run that all its batches share.
 struct RunLayout {
   std::vector<std::string> spaces;  ///< names of the cell spaces
   std::vector<RouterInfo> routers;  ///< in the order in which cells meet them
@@ -85,17 +85,16 @@ struct SpaceRecord {
   std::span<const int32_t> tokens;  ///< [cells] token ids, for loads by token; empty: none
 };
 
-/// What a router's branches got in a batch, where nobody kept who chose them: counts of other systems. In place of a
-/// decision.
+/// Loads of a router in a batch, in place of a decision: counts of other systems, without the cells' choices.
 struct LoadRecord {
   int32_t router = 0;
   std::span<const int64_t> load;  ///< [branches]
 };
 
-/// Spans over a decision in host memory. Scores and ancestors are the caller's to add.
+/// Spans over a decision in host memory. The caller adds scores and ancestors.
 DecisionRecord record_of(int32_t router, const DecisionView& decision);
 
-/// What an optimisation takes a batch for: bits.
+/// Uses of a batch in an optimisation, as bits.
 enum BatchPart : uint8_t { kNoPart = 0, kProfiled = 1, kMeasured = 2 };
 
 /// All that is recorded of one executed batch. Owns its memory and keeps it when cleared, so that filling it allocates
@@ -122,7 +121,7 @@ class BatchRecord {
   void add_decision(const DecisionRecord& decision);
   /// Copies; each router at most once, and no decision of it. The batch needs no cells of the router.
   void add_loads(const LoadRecord& loads);
-  /// Of each sequence in order: its label (empty: none) and, where inputs are recorded, its text.
+  /// Appends a sequence, in order: its label (empty: none) and, if inputs are recorded, its text.
   void add_sequence(std::string_view label, std::string_view text = {});
 
   std::span<const int64_t> items() const { return items_; }
@@ -135,7 +134,7 @@ class BatchRecord {
   size_t sequences() const { return sequences_.size(); }
   std::string_view label(size_t sequence) const;
   std::string_view text(size_t sequence) const;
-  /// What is kept of the picture of the batch's sequence number `sequence`, each at most once.
+  /// Adds the thumbnail of a sequence, given by its number in the batch; at most one each.
   void add_thumbnail(size_t sequence, Thumbnail thumbnail);
   struct SequenceThumbnail {
     size_t sequence = 0;
@@ -182,7 +181,7 @@ class BatchRecord {
   std::vector<char> chars_;
 };
 
-/// Takes what a run leaves behind; sessions implement it. Called by one thread at a time.
+/// Receives the records of a run; sessions implement it. Called by one thread at a time.
 class RecordSink {
  public:
   virtual ~RecordSink() = default;

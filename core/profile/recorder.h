@@ -29,11 +29,11 @@ struct RecorderCounts {
 };
 
 /// A bounded pool of records: begin_batch() -> fill -> submit(). The sink's first error is kept; from then on batches
-/// are discarded and begin_batch(), flush() and finish() throw it. What the sink committed before stays.
+/// are discarded and begin_batch(), flush() and finish() throw it. Records committed before stay.
 class Recorder {
  public:
   explicit Recorder(std::vector<RecordSink*> sinks, RecorderOptions options = {});
-  /// Writes what was submitted; swallows errors. Call finish() to see them.
+  /// Writes the submitted records; swallows errors. Call finish() to see them.
   ~Recorder();
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;

@@ -1,4 +1,4 @@
-// How soon an expert is used again: what any cache of recently used weights depends on.
+// Distances between uses of an expert, which decide how well any cache of recently used weights works.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,10 +14,10 @@ namespace stormcell {
 /// do: once a layer of a step.
 struct ReuseDistance {
   int64_t lookups = 0, first_uses = 0;
-  std::optional<int64_t> p50, p90, p99;  ///< over uses that are not the first; null: there is none
+  std::optional<int64_t> p50, p90, p99;  ///< over uses after the first; null: there is none
 };
 
-/// Of the steps that decode; of a run that decodes none, of all.
+/// Judges the steps that decode, or all steps if none decodes.
 ReuseDistance reuse_distance(const TokenRoutes& routes, const Progress& progress = {});
 
 }  // namespace stormcell

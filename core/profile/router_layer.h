@@ -1,4 +1,4 @@
-// Which layer of its model a router is in, where its name alone says so.
+// The layer of a router, if its name alone shows it.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -17,7 +17,7 @@ std::vector<double> shares_by_law(size_t branches, double alpha, double low, dou
   std::vector<double> shares;
   for (size_t b = 0; b < branches; ++b) {
     const double u = (static_cast<double>(b) + 0.5) / static_cast<double>(branches);
-    // Near 1 the powers cancel; what is left is the logarithm's quantile.
+    // Near 1 the powers cancel; the quantile becomes that of the logarithm.
     shares.push_back(std::abs(power) < 1e-6 ? low * std::pow(high / low, u)
                                             : low * std::pow((std::pow(high / low, power) - 1) * u + 1, 1 / power));
   }

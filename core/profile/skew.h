@@ -1,4 +1,4 @@
-// How uneven a router's loads are, in the figures that simulators of serving take in place of a trace.
+// Skew of a router's loads, in the figures that simulators of serving take in place of a trace.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,12 +12,11 @@ struct PowerLaw {
   double alpha = 0;
   double error = 0;  ///< of the law's share of a branch, root of the mean square, as a part of an even share
 };
-/// Whose quantiles lie nearest to the loads in the order of their size, by least squares; 0 <= alpha <= 8. Nothing
-/// without loads.
+/// The law whose quantiles are nearest to the sorted loads, by least squares; 0 <= alpha <= 8. Empty without loads.
 std::optional<PowerLaw> power_law_of(std::span<const int64_t> loads, int64_t cells);
 
-/// How many branches so many cells are expected to meet that are drawn with replacement from `cells`, of which `loads`
-/// chose each branch.
+/// Expected number of branches that `drawn` cells meet, drawn with replacement from `cells`; `loads` of these chose
+/// each branch.
 double distinct_branches(std::span<const int64_t> loads, int64_t cells, double drawn);
 
 }  // namespace stormcell

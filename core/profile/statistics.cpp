@@ -69,7 +69,7 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
                      std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
   const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
   const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
-  // Where the first decision saw a part of the cells: the cell that it had for each row, -1 for the others.
+  // If the first decision got only some cells: its cell for each row, -1 for rows that it did not get.
   const bool partial = !from.decision.ancestor.empty();
   if (partial) {
     scratch.clear();

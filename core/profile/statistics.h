@@ -1,4 +1,4 @@
-// What is computed from loads and decisions: plain functions, each with its formula.
+// Statistics of loads and decisions: plain functions, each with its formula.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -20,10 +20,9 @@ double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int
 /// real.
 int64_t add_loads(const DecisionRecord& decision, int32_t fan_out, std::span<const uint8_t> mask, RouterLoads& loads);
 
-/// Who follows whom: one decision and a next one of the same cell space, cells matched by their rows in the batch's
-/// table. Every pair of kept choices counts, k x k of them for each cell; padding does not count. `branches`: of the
-/// first decision, a flag for each, whose cells come to the second; empty: those of all. `scratch` is kept between
-/// calls.
+/// Counts transitions from one decision to a next one of the same cell space; the batch's rows match the cells. Every
+/// pair of kept choices counts, k x k for each cell; padding does not. `branches`: one flag for each branch of the
+/// first decision, set if its cells come to the second; empty: all do. `scratch` is kept between calls.
 struct DecisionOfRouter {
   const DecisionRecord& decision;
   int32_t fan_out;

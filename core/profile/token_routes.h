@@ -1,4 +1,4 @@
-// Every choice of a recorded run in the order of time: what predictions, caches and placements are asked about.
+// Every choice of a recorded run in the order of time, for predictions, caches and placements.
 #pragma once
 #include <array>
 #include <cstddef>
@@ -20,21 +20,21 @@ inline int32_t first_kept(std::span<const int32_t> choices) {
 /// [steps] the tokens of each.
 using TokenSteps = std::vector<std::vector<size_t>>;
 
-/// Cells of one space. A step is what a server computes together: a batch of prompts or of a forward pass, of decoding
-/// the cells that stand at one position in their turn.
+/// Cells of one space. A step is computed together by a server: a batch of prompts or of a forward pass, or in decoding
+/// the cells at the same position.
 struct TokenRoutes {
   int32_t layers = 0;    ///< routers of the space, in their order
   int32_t branches = 0;  ///< the most of one of them
   int32_t k = 0;         ///< the most choices of a cell at one of them
   struct Token {
     int64_t item = 0;  ///< the sequence or request
-    int64_t step = 0;  ///< ascending; of tokens of one step equal
+    int64_t step = 0;  ///< ascending; equal for tokens of one step
     int32_t position = 0;
     Phase phase = Phase::forward;
-    int32_t rank = -1;  ///< where the token lives, -1: not known
+    int32_t rank = -1;  ///< home of the token, -1: not known
   };
   std::vector<Token> tokens;  ///< in the order of steps
-  /// [tokens, layers, k] -1: no choice; what a capacity dropped is none; kept ones in front
+  /// [tokens, layers, k] -1: no choice (none, or dropped by a capacity); kept ones come first
   std::vector<int32_t> choice;
   bool heaviest_first = false;        ///< the first choice of each is that of the largest weight
   std::vector<int64_t> branch_bytes;  ///< [layers] 0: not known
@@ -55,11 +55,11 @@ struct TokenRoutes {
   std::span<int32_t> at(size_t token, int32_t layer) {
     return std::span(choice).subspan(first_choice(token, layer), k);
   }
-  /// Where a token that follows moves to at this layer: the choice of the largest weight, where they are heaviest
-  /// first; -1: it stays.
+  /// Under `follow`, the branch that a token moves to at this layer: the choice of the largest weight if
+  /// heaviest_first. -1: it stays.
   int32_t heaviest(size_t token, int32_t layer) const { return first_kept(at(token, layer)); }
   bool visits(size_t token, int32_t layer) const { return heaviest(token, layer) >= 0; }
-  /// The last layer before this one at which it moved so; -1: it is at home.
+  /// The last layer before this one at which it moved; -1: it is at home.
   int32_t moved_at(size_t token, int32_t layer) const {
     while (--layer >= 0 && !visits(token, layer)) {
     }

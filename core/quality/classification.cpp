@@ -1,4 +1,4 @@
-// One class of each item: right where the largest logit, of equal ones the first, is that of the item's label.
+// One class for each item: right if the largest logit, the first of equal ones, is the label's.
 #include <algorithm>
 #include <charconv>
 #include <map>
@@ -76,8 +76,8 @@ std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data
   if (!data.has_labels()) return nullptr;
   std::vector<std::string> names = data.classes();
   if (!data.classes_of_model() && !names.empty()) {
-    // An empty folder is a class without pictures, or somebody left it there. Only numbers tell: where the folders with
-    // pictures are as many as the model's classes, there is no class left for it.
+    // An empty folder is either a class without pictures, or a stray folder. Only numbers distinguish them: if the
+    // folders with pictures are as many as the model's classes, no class is left for it.
     const std::vector<std::string> empty = data.empty_classes();
     if (static_cast<int64_t>(names.size() - empty.size()) == model.answer.classes)
       for (const std::string& name : empty) {

@@ -32,7 +32,7 @@ std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of) 
   const double n = of;
   const double p = static_cast<double>(right) / n, z2 = z * z / n;
   const double centre = (p + z2 / 2) / (1 + z2), half = z / (1 + z2) * std::sqrt(p * (1 - p) / n + z2 / (4 * n));
-  // At the ends rounding alone could leave a hair.
+  // At 0 and 1, rounding alone could leave a small rest.
   return std::array{right == 0 ? 0.0 : std::max(0.0, centre - half), right == of ? 1.0 : std::min(1.0, centre + half)};
 }
 

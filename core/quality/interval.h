@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// 95 % interval of a share of which `right` of `of` items were seen (Wilson 1927, without correction for continuity).
-/// Unlike the normal one it stays within 0 to 1 and says something where all, or none, were right. Nothing of no items.
+/// 95 % interval of a share, given `right` of `of` items (Wilson 1927, without correction for continuity). Unlike the
+/// normal interval it stays within 0 to 1 and is useful even if all, or none, are right. Empty without items.
 std::optional<std::array<double, 2>> wilson_interval(int64_t right, int64_t of);
 
 /// 95 % interval of the mean: percentiles of the means of 2,000 samples drawn from `values` with replacement (Efron

@@ -15,7 +15,7 @@ ItemClasses::ItemClasses(const Model& model, const Dataset& data) : model_(model
   for (size_t i = 0; i < names.size(); ++i) numbers_.emplace(names[i], static_cast<int64_t>(i));
 }
 
-/// Its place among the names, or the number that it is; behind all where it is neither.
+/// The place of the name among the known ones, or the number that it spells; behind all others if it has neither.
 int64_t ItemClasses::number_of(const std::string& name) const {
   if (const auto at = numbers_.find(name); at != numbers_.end()) return at->second;
   int64_t number = 0;

@@ -1,4 +1,4 @@
-// What the data say an item is, or shows, whether a model's answers are judged by it or not.
+// Classes that the data give an item, whether a model's answers are judged by them or not.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,11 +17,12 @@ class ItemClasses {
   /// Data and model must outlive it.
   ItemClasses(const Model& model, const Dataset& data);
 
-  /// An item may have several: those of the pixels of its target, judged or not. Else it has one, its label.
+  /// True if an item may have several classes, those of the pixels of its target, judged or not. Else it has one, its
+  /// label.
   bool may_be_several() const { return data_.has_target_classes(); }
-  /// Of the batch's item number `at`; empty: the data do not say.
+  /// Classes of the batch's item number `at`; empty: the data give none.
   std::vector<std::string> of(const Batch& batch, size_t at) const;
-  /// The order of classes: that of their numbers, names without one behind them by alphabet.
+  /// Orders classes by number; names without a number follow in alphabetical order.
   bool before(const std::string& a, const std::string& b) const;
 
  private:

@@ -49,7 +49,7 @@ ItemsSpent spent_by(const Some& items) {
   return {std::ssize(items), share(all_places(items)), bootstrap_interval(items.size(), share), parts_of(items)};
 }
 
-/// Between the two values around it, in proportion: of few items the nearest rank, by which quantile() of times goes,
+/// Interpolates between the two neighbouring values: with few items, the nearest rank (as in quantile() for times)
 /// jumps.
 double interpolated_quantile(const std::vector<double>& sorted, double at) {
   const double place = at * static_cast<double>(sorted.size() - 1);
@@ -86,7 +86,7 @@ std::vector<GroupSpent> groups_of(const std::vector<ItemCost>& items, const Clas
     const std::set<const ItemCost*> have_it(with.begin(), with.end());
     Some without;
     for (const ItemCost& item : items)
-      // Of an item without any class the data say nothing.
+      // An item without any class may have this one too: it counts on neither side.
       if (!item.classes.empty() && !have_it.contains(&item)) without.push_back(&item);
     if (!without.empty()) compare(with, without, group);
   }

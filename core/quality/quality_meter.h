@@ -22,7 +22,7 @@ struct JudgedBatch {
 class QualityMeter {
  public:
   QualityMeter() = default;
-  /// Has nothing to do where the model's answers are for no task, or the data say nothing about them.
+  /// Idle if the model's answers have no task, or the data have no labels for them.
   QualityMeter(const Model& model, const Dataset& data);
 
   /// True if there is something to judge: then plans have to give their outputs.

@@ -1,5 +1,5 @@
-// One class of each pixel: of each class, the pixels that answer and target both have of those that either has, over
-// those that are judged.
+// One class for each pixel. The measure of a class: pixels that both answer and target have, of those that either has,
+// over the judged pixels.
 #include <algorithm>
 
 #include "core/base/error.h"

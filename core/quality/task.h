@@ -1,4 +1,4 @@
-// How good a model's answers are beside what the data say: one task a file, one row in tasks.cpp.
+// Quality of a model's answers, judged by the data: one task a file, one row in tasks.cpp.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -16,8 +16,8 @@
 
 namespace stormcell {
 
-/// What one item brings to a measure: a part of a whole. Right or wrong of 1; pixels that both marked of those that
-/// either did; squared error of so many values. A task whose items show several classes gives a score for each of them.
+/// Score of one item: a part of a whole. Examples: right or wrong, of 1; pixels marked by both, of those marked by
+/// either; squared error, of the number of values. If an item shows several classes, it has a score for each.
 struct ItemScore {
   int64_t item = 0;  ///< its number in the data
   double part = 0, whole = 1;
@@ -25,25 +25,24 @@ struct ItemScore {
   int32_t answer = -1;  ///< the group that was answered; -1: answers are no groups
 };
 
-/// What the value of a measure is the mean of.
+/// The kind of mean that a measure's value is.
 enum class Mean : uint8_t {
   none,     ///< the value of the sums of parts and wholes
   items,    ///< of the items' values
   classes,  ///< of the classes' values, each of the sums of its parts and wholes
 };
 
-/// Holds a batch's answers against what the data say of it.
+/// Judges a batch's answers by the data.
 class TaskJudge {
  public:
   virtual ~TaskJudge() = default;
-  /// Adds the scores of each item of the batch that can be judged. `answers`: of the output that Model::answer names.
+  /// Adds the scores of each item of the batch that can be judged. `answers`: the output that Model::answer names.
   virtual void score(const Batch& batch, const OutputValue& answers, std::vector<ItemScore>& scores) = 0;
   /// Names of the groups, by number; empty: there are none.
   virtual std::vector<std::string> groups() const { return {}; }
-  /// Of the values of all items that came, the share that the data have judged; nothing: all, or there is no such
-  /// choice.
+  /// Share of the values that the data judge, over all items so far; empty: all, or the task has no such choice.
   virtual std::optional<double> judged_share() const { return {}; }
-  /// Why some items cannot be judged, or none, a sentence each; after all batches.
+  /// Reasons why some or all items cannot be judged, a sentence each; complete after all batches.
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
@@ -52,19 +51,19 @@ struct QualityTask {
   std::string_view name;      ///< "classification"
   std::string_view measure;   ///< "accuracy"
   std::string_view unit;      ///< "share": shown as percent; else behind the number
-  std::string_view interval;  ///< how the interval is computed: "Wilson"
-  std::string_view counts;    ///< what `part` counts, as a sentence has it: "right"; empty: nothing that is counted
+  std::string_view interval;  ///< method of the interval: "Wilson"
+  std::string_view counts;    ///< word for what `part` counts, in a sentence: "right"; empty: it counts nothing
   bool more_is_better;
   Mean mean;
-  double least_change;  ///< of an item's value: what is less is rounding
+  double least_change;  ///< of an item's value: smaller changes are rounding
   double (*value)(double part, double whole);
-  /// 95 %, over the items; nothing where there are too few.
+  /// 95 % interval over the items; empty if there are too few.
   std::optional<std::array<double, 2>> (*ci95)(std::span<const ItemScore> scores);
-  /// Null where the data bring nothing to judge by; what is to be said of that is added to `warnings`.
+  /// Null if the data have nothing to judge by; the reason is added to `warnings`.
   std::unique_ptr<TaskJudge> (*judge)(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 };
 
-/// Values that are judged, of all.
+/// Numbers of judged values and of all.
 struct JudgedValues {
   int64_t judged = 0, all = 0;
   std::optional<double> share() const {
@@ -73,24 +72,23 @@ struct JudgedValues {
   }
 };
 
-/// The class of the largest of so many logits, of equal ones the first; -1: one of them is no number, or none is above
-/// -infinity.
+/// The class with the largest logit, the first of equal ones. -1: one of the logits is NaN, or none is above -infinity.
 int32_t largest_class(const float* logits, int64_t classes);
 
-/// The scores of each item, in their order: a judge leaves them one behind the other.
+/// Groups scores by item: a judge adds those of one item together.
 std::vector<std::span<const ItemScore>> by_item(std::span<const ItemScore> scores);
-/// Over the items, of which there is one at least; of one item's scores, its value.
+/// Value of the measure over at least one item; for the scores of one item, its value.
 double value_of(const QualityTask& task, std::span<const ItemScore> scores);
 
-/// Of a class that nobody has named, its number.
+/// The class's name, or its number if it has none.
 std::string class_name(const std::vector<std::string>& names, int64_t number);
-/// Of so many classes.
+/// Names of the classes 0 to classes - 1.
 std::vector<std::string> class_names(const std::vector<std::string>& names, int64_t classes);
-/// Throws unless the answers hold so many values, so that nothing is read beyond them where a plan does not make what
-/// its graph says. `of`: what they are held against, "the classes of its pixels".
+/// Throws unless the answers hold this many values, so that nothing is read beyond them if a plan makes less than its
+/// graph says. `of`: the values that they are compared with, "the classes of its pixels".
 void expect_values(const Batch& batch, const OutputValue& answers, int64_t values, std::string_view of);
 
-/// Null of Task::none.
+/// Null for Task::none.
 const QualityTask* quality_task(Task task);
 
 /// classification.cpp

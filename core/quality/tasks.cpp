@@ -32,7 +32,7 @@ std::optional<std::array<double, 2>> wilson_of_items(std::span<const ItemScore> 
   return wilson_interval(right, std::ssize(scores));
 }
 
-/// Of values from 0 to 1. What is equal to the last bit would be infinite.
+/// For values from 0 to 1. Equal pictures get a finite value, not infinity.
 double psnr(double squared_error, double values) {
   constexpr double kNoError = 1e-10;
   return values > 0 ? -10 * std::log10(std::max(squared_error / values, kNoError)) : 0;
@@ -46,11 +46,11 @@ std::optional<std::array<double, 2>> drawn_psnr(std::span<const ItemScore> score
 
 constexpr double kPsnrRounding = 0.01;  // dB
 
-/// Of one class.
+/// Sums of one class.
 struct Overlap {
   double part = 0, whole = 0;
 };
-/// Mean of the classes that anything was judged of.
+/// Mean over the classes with any judged pixel.
 double mean_of_classes(const std::map<int32_t, Overlap>& classes) {
   double sum = 0, count = 0;
   for (const auto& [_, o] : classes)
@@ -58,7 +58,7 @@ double mean_of_classes(const std::map<int32_t, Overlap>& classes) {
   return count > 0 ? sum / count : 0;
 }
 
-/// Pictures are drawn, each with all of its classes.
+/// Draws pictures, each with all of its classes.
 std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores) {
   const std::vector<std::span<const ItemScore>> pictures = by_item(scores);
   return bootstrap_interval(pictures.size(), [&](std::span<const size_t> drawn) {

@@ -15,8 +15,8 @@ struct CellChoice {
   std::optional<double> margin;
   int32_t runner_up = -1;  ///< the branch with the highest score of those not chosen; -1: scores are not recorded
 };
-/// By step of the trail. Empty values where a step decided about what the cell is a member of. Throws Error(bad_input)
-/// where there is no such run.
+/// Choices by step of the trail. Values are empty if a step decided about what the cell is a member of. Throws
+/// Error(bad_input) if there is no such run.
 std::shared_ptr<const std::vector<CellChoice>> read_cell_choices(const std::string& file, int64_t run,
                                                                  const CellTrail& trail);
 

@@ -26,7 +26,7 @@ std::vector<int32_t> routers_of(const RunLayout& layout, int32_t space) {
   return routers;
 }
 
-/// Where the rows of a part of a batch come from in a decision that saw only some of them; -1: it did not see the row.
+/// Finds the row of a decision, which saw only some rows, for a row of a part of a batch; -1: it did not see the row.
 class RowsOf {
  public:
   RowsOf(const StoredDecision& d, int64_t cells) : cells_(d.cells) {
@@ -45,7 +45,7 @@ class RowsOf {
   std::vector<int64_t> at_;
 };
 
-/// Which rows of a batch any of its decisions saw.
+/// The rows of a batch that any of its decisions saw.
 class RowsSeen {
  public:
   explicit RowsSeen(int64_t cells) : seen_(static_cast<size_t>(cells), 0) {}
@@ -207,7 +207,7 @@ std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t 
       if (s.space != number || (choices > request.most_choices && !s.items && s.cells.first_sequence >= reached))
         continue;
       add_batch(reader, batch, s, routers, request.most_cells, *page);
-      // Listed items stand in any order: then all of the page is read.
+      // Listed items are in any order: then all of the page is read.
       reached = s.items ? end : std::max(reached, std::min(end, s.cells.first_sequence + s.cells.sequences));
       choices += s.cells.cells() * each;
     }

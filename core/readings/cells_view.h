@@ -15,20 +15,21 @@
 
 namespace stormcell {
 
-/// What a run keeps of its cells. Reads kilobytes, whatever the run's size; of a range of batches one row each.
+/// The data that a run keeps of its cells. Reads kilobytes, whatever the run's size; for a range of batches one row
+/// each.
 struct CellsOverview {
   int64_t run = 0;
-  int64_t sequences = 0;                         ///< of the whole run
-  int64_t first_sequence = 0, end_sequence = 0;  ///< of the range of batches that was asked for
+  int64_t sequences = 0;                         ///< sequences of the whole run
+  int64_t first_sequence = 0, end_sequence = 0;  ///< range of the batches that were asked for
   bool scattered = false;  ///< the range holds sequences from anywhere: first and end are those of the whole run
   std::vector<RouterLine> routers;  ///< in the order in which cells meet them
   bool decisions = false;           ///< every decision is stored
   bool tokens = false, texts = false, labels = false, pieces = false, margins = false;
   bool weights = false;
-  int64_t thumbnails = 0;         ///< of so many sequences a picture is kept
-  std::vector<int64_t> pictured;  ///< those, ascending
-  /// By space: the phases that its cells have, as kPhaseNames; of the first batches, where a decoding run begins with
-  /// its prompts.
+  int64_t thumbnails = 0;         ///< number of sequences with a kept picture
+  std::vector<int64_t> pictured;  ///< these sequences, ascending
+  /// Phases that cells have, by space, as kPhaseNames; from the first batches, where a decoding run begins with its
+  /// prompts.
   std::map<std::string, std::set<std::string>> phases;
   bool has_phase(const std::string& space, const std::string& phase) const {
     const auto at = phases.find(space);
@@ -44,7 +45,7 @@ struct CellLine {
   int64_t sequence = 0;
   std::string label, text;
   Thumbnail picture;              ///< empty: none is kept
-  int64_t cells = 0;              ///< of the sequence; more than are listed where it is long
+  int64_t cells = 0;              ///< cells of the sequence; more than are listed if it is long
   int32_t columns = 0;            ///< > 0: position p lies in row p / columns of a grid; 0: in a sequence
   std::vector<int32_t> position;  ///< [listed]
   std::vector<int32_t> token;     ///< [listed], or empty where no inputs were recorded, or cells are no tokens
@@ -67,12 +68,12 @@ struct CellPage {
   int64_t run = 0, first_sequence = 0;
   std::string space;
   std::vector<RouterLine> routers;  ///< those of this space, in the order in which cells meet them
-  std::vector<CellLine> lines;      ///< of first_sequence, first_sequence + 1, ...
+  std::vector<CellLine> lines;      ///< lines of first_sequence, first_sequence + 1, ...
   std::map<int32_t, std::string> pieces;
   int64_t end_sequence() const { return first_sequence + std::ssize(lines); }
 };
-/// At most `count` sequences, fewer where they would hold more than `most_choices` choices of routers; at least one. A
-/// sequence's cells beyond `most_cells` are counted, not listed.
+/// Asks for at most `count` sequences, fewer if they would hold more than `most_choices` choices of routers; at least
+/// one. A sequence's cells beyond `most_cells` are counted, not listed.
 struct CellPageRequest {
   std::string space;
   int64_t first_sequence = 0, count = 1;
@@ -81,7 +82,7 @@ struct CellPageRequest {
 std::shared_ptr<const CellPage> read_cell_page(const std::string& file, int64_t run, const CellPageRequest& request,
                                                const Progress& progress = {});
 
-/// Which tokens a branch got over the whole run, against their share of everything.
+/// The tokens that a branch got over the whole run, against their share of everything.
 struct BranchDictionary {
   std::string router;
   int32_t branch = 0;

@@ -84,7 +84,8 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
   const nlohmann::json model = json_or_null(s.model.json);
   data->model = s.model.name, data->family = s.model.family, data->fingerprint = s.model.fingerprint;
   data->weights = text_at(model, "weights");
-  // Earlier programs said it with a run's figures alone, and called trained what nobody had told of.
+  // Earlier programs said it with a run's figures alone, and called weights trained if nobody had said how they were
+  // made.
   const bool says = value_at(model, "weights_stated").is_boolean();
   data->weights_stated = says ? flag_at(model, "weights_stated") : data->weights != to_text(WeightOrigin::trained);
   data->parameters = whole_at(model, "parameters"), data->weight_bytes = whole_at(model, "weight_bytes");
@@ -99,7 +100,7 @@ std::shared_ptr<const SessionData> read_session_data(const std::string& file, in
     contents.machine = text_at(machine, "name"), contents.isa = text_at(machine, "isa");
     contents.threads = static_cast<int>(whole_at(machine, "threads"));
     contents.sizes = sizes_in(dataset);
-    // Of pictures some may be left out between others.
+    // Pictures may be left out between others.
     contents.sequences = contents.sizes.empty() ? reader.sequences(line.id) : reader.recorded_sequences(line.id);
     look_into(reader, contents, layout.routers.size());
     if (!says && line.result) data->weights_stated = line.result->figures.model.weights_stated;

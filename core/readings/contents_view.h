@@ -1,4 +1,4 @@
-// What a session holds, and what it lacks, as plain values for views. A few small reads for each run.
+// The contents of a session, and what it lacks, as plain values for views. A few small reads for each run.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// What a run may keep.
+/// The kinds of data that a run may keep.
 enum class Kept : uint8_t {
   sums,
   decisions,
@@ -33,8 +33,9 @@ struct RunContents {
   RunLine line;
   std::array<bool, kKeptKinds> kept{};
   bool has(Kept what) const { return kept[static_cast<size_t>(what)]; }
-  int64_t sequences = 0;              ///< that are recorded
-  std::vector<PictureFigures> sizes;  ///< of the data's pictures; empty: they are none, or an older run does not say
+  int64_t sequences = 0;              ///< sequences that are recorded
+  std::vector<PictureFigures> sizes;  ///< sizes of the data's pictures; empty: they are none, or an older run does not
+                                      ///< say
   std::string items_text() const;     ///< "3 sequences", "24 pictures of 64x64", "10 of 24 pictures of 64x64"
   std::string dataset, dataset_fingerprint;
   std::string machine, isa;
@@ -44,7 +45,7 @@ struct RunContents {
     int64_t cells = 0, padding = 0;  ///< choices that its branches got, and how many of them were padding
     int touched = 0;                 ///< branches that got any
   };
-  std::vector<Router> routers;  ///< of the run that was asked for; empty for the others
+  std::vector<Router> routers;  ///< routers of the run that was asked for; empty for the others
   std::vector<std::string> labels;
 };
 struct SessionData {

@@ -34,7 +34,7 @@ Chain chain_of(const std::vector<RouterLine>& lines) {
   return chain;
 }
 
-/// Of an exit, which has one choice a cell.
+/// Whether an exit saw a cell: it has one choice a cell.
 bool saw(const CellLine::Routed& routed, size_t cell) {
   return cell < routed.choice.size() && routed.choice[cell] != kNoChoice;
 }
@@ -50,13 +50,13 @@ std::optional<int32_t> exit_of(const Chain& chain, const CellLine& line, size_t 
   return seen ? std::optional(static_cast<int32_t>(chain.routers.size())) : std::nullopt;
 }
 
-/// Nothing of padding, and of items that no exit saw.
+/// Nothing for padding, and for items that no exit saw.
 std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
   if (line.position.empty() || line.real.front() == 0) return std::nullopt;
   const std::optional<int32_t> exit = exit_of(chain, line, 0);
   if (!exit) return std::nullopt;
   ExitItem item{line.sequence, line.label, *exit};
-  // At the end it is that of the last test.
+  // An item that reaches the end has the figures of the last test.
   for (size_t test = 0; test < chain.routers.size() && static_cast<int32_t>(test) <= *exit; ++test) {
     const CellLine::Routed& routed = line.routed[chain.routers[test]];
     if (saw(routed, 0) && !routed.margin.empty()) item.margin = static_cast<double>(routed.margin.front());
@@ -67,12 +67,12 @@ std::optional<ExitItem> item_of(const CellLine& line, const Chain& chain) {
 /// Numbers in the order of their ranks lie evenly over all of them, however many are taken.
 uint64_t spread_rank(int64_t number) { return static_cast<uint64_t>(number) * 0x9E3779B97F4A7C15U; }
 
-/// In the order in which they are shown; where pictured ones come first whatever they were answered, none is of the
-/// first two.
+/// Kinds in the order in which they are shown; if pictured ones come first whatever they were answered, none is of the
+/// first two kinds.
 enum class CandidateKind : uint8_t { wrong_and_pictured, wrong, pictured, other };
 
-/// An item that may be shown, and where it stands among those of its kind, exit and label: evenly spread over the run,
-/// whatever number is taken.
+/// An item that may be shown, and its place among those of its kind, exit and label: evenly spread over the run,
+/// however many are taken.
 struct Candidate {
   ExitItem item;
   bool pictured = false;
@@ -147,10 +147,10 @@ bool is_enough(const std::vector<int64_t>& found, const std::vector<int64_t>& ce
   return true;
 }
 
-/// Of a run whose `view` has all but its gallery.
+/// Reads the gallery of a run; its `view` has all the rest.
 class GalleryReader {
  public:
-  /// `space`: of its exits. All must outlive it.
+  /// `space`: that of the exits. All must outlive it.
   GalleryReader(const std::string& file, const std::string& space, const KnownAnswers& answers, GalleryOrder order,
                 const Progress& progress, ExitsOfRun& view)
       : file_(file),
@@ -161,9 +161,9 @@ class GalleryReader {
         view_(view),
         found_(view.routers.size() + 1) {}
 
-  /// Evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of which is a reading
-  /// of its own. They say nothing of how many others there are to choose from, nor does what is read with them: it is
-  /// not counted.
+  /// Reads wrong items evenly spread over the run, until each exit has enough of them; at kMostPlaces at most, each of
+  /// which is a reading of its own. These places do not tell how many others there are to choose from, nor does what is
+  /// read with them: it is not counted.
   void read_wrong(int64_t most_of_exit) {
     std::vector<Stretch> places = stretches_around(answers_.wrong_items(), view_.items);
     std::sort(places.begin(), places.end(),
@@ -191,7 +191,7 @@ class GalleryReader {
     }
   }
 
-  /// Into the view.
+  /// Chooses the gallery and puts it into the view.
   void choose(int64_t most_of_exit) {
     choose_gallery(found_.size(), most_of_exit, listed_);
     const SessionReader reader(file_);
@@ -246,7 +246,7 @@ class GalleryReader {
   ExitsOfRun& view_;
   std::vector<Candidate> listed_;
   std::set<int64_t> is_listed_, counted_;
-  std::vector<int64_t> found_;  // by exit, of those that are counted
+  std::vector<int64_t> found_;  // by exit, among those that are counted
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Early exits of a run, as plain values for views: who left where, what other thresholds would give, and single items
-// by exit.
+// Early exits of a run, as plain values for views: the items by exit, results of other thresholds, and single items by
+// exit.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -34,18 +34,18 @@ struct ExitsOfRun {
   std::optional<ExitCurve> curve;
   std::optional<ExitTarget> target;
   bool verified = false;
-  std::vector<std::string> routers;    ///< that are exit tests, in running order; empty: the model has none
+  std::vector<std::string> routers;    ///< exit tests, in running order; empty: the model has none
   std::vector<int64_t> cells_by_exit;  ///< the end is an exit too: cells that were counted while the run was recorded
   bool decisions = false;              ///< every decision is stored, so that single items can be told
-  int64_t items = 0;                   ///< of the run
-  int64_t thumbnails = 0;              ///< of so many items a picture is kept
+  int64_t items = 0;                   ///< items of the run
+  int64_t thumbnails = 0;              ///< number of items with a kept picture
   int64_t looked_at = 0;               ///< items that were read to choose from, besides those known to be wrong
-  /// As GalleryOrder says; of items alike in that, of every label one, then of every label a second one, and so on,
-  /// evenly spread over the run. Of each exit at most as many as were asked for.
+  /// Items in GalleryOrder; among equals, one of every label, then a second one of every label, and so on, evenly
+  /// spread over the run. Each exit has at most as many as were asked for.
   std::vector<ExitItem> gallery;
 };
-/// Which items come first: all that are known to be answered wrong and then those of which a picture is kept, or the
-/// latter alone.
+/// The items that come first: all that are known to be answered wrong and then those with a kept picture, or the latter
+/// alone.
 enum class GalleryOrder : uint8_t { wrong_first, pictured_first };
 /// The exit by which a cell of a page left, counted from 0; the last is the end of the network. Nothing: no exit saw
 /// it.

@@ -70,7 +70,7 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
   const auto ranges = phase.empty() ? std::vector<std::vector<BatchRange>>(layout.spaces.size(), {range})
                                     : batches_of_phase(reader, summary.id, phase, range, progress);
   for (const RouterInfo& info : layout.routers) flow->routers.push_back({line_of(layout, info), {}});
-  // Edges stand by the router that they lead to; those of one router come out in the order of the next ones.
+  // Edges are ordered by the router that they lead to; those of one router come out in the order of the next ones.
   for (const LayoutEdge& e : layout.edges) flow->routers[e.from].next.push_back({e.to, !e.branches.empty(), {}});
   find_focus(focus, *flow);
   for (size_t r = 0; r < flow->routers.size(); ++r) {

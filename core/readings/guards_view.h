@@ -23,7 +23,7 @@ struct GuardsOfBatch {
 struct GuardsOfRun {
   std::vector<std::string> routers;
   std::vector<GuardLine> guards;       ///< in running order; none: the plan has none, or none was tested
-  std::vector<GuardsOfBatch> batches;  ///< of the range, those in which a guard was tested
+  std::vector<GuardsOfBatch> batches;  ///< batches of the range in which a guard was tested
   int64_t hits() const;
   int64_t misses() const;
 };

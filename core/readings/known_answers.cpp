@@ -28,7 +28,7 @@ KnownAnswer KnownAnswers::of(int64_t item, const std::string& label) const {
   const auto at = std::lower_bound(wrong.begin(), wrong.end(), item,
                                    [](const WrongAnswer& w, int64_t number) { return w.item < number; });
   if (at != wrong.end() && at->item == item) return {at->answer, true};
-  // Where the list was cut, it says nothing of later items.
+  // A list that was cut says nothing of later items.
   return all_judged_ && (wrong.size() < kMostWrong || at != wrong.end()) ? KnownAnswer{label, false} : KnownAnswer{};
 }
 

@@ -1,4 +1,4 @@
-// What the figures of a run say of the answers to single items: of a network that tells classes.
+// Answers to single items, from the figures of a run of a network that tells classes.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -25,7 +25,7 @@ class KnownAnswers {
 
  private:
   const QualityFigures* quality_ = nullptr;
-  bool all_judged_ = false;  ///< what is not listed as wrong is right
+  bool all_judged_ = false;  ///< items that are not listed as wrong are right
 };
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What the trace of an imported run did not have, and what gives it. Not for views and commands, which see no
+// Data that the trace of an imported run did not have, and what gives them. Not for views and commands, which see no
 // RunSummary.
 #pragma once
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace stormcell {
 
-/// Of kTraceFacts, as the import noted them; empty of a run that says nothing.
+/// The facts of kTraceFacts that the import noted as lacking; empty if the run says nothing.
 std::vector<std::string> lacks_of_import(const RunSummary& run);
-/// What its recorder, or the import, must be given for the fact; `otherwise` where nothing is known.
+/// Says what its recorder, or the import, must be given for the fact; `otherwise` if nothing is known.
 std::string how_to_get(const RunSummary& run, std::string_view fact, std::string_view otherwise = {});
 
 }  // namespace stormcell

@@ -1,4 +1,4 @@
-// What searches for placements found, as sessions keep it: values for pages and views.
+// Results of searches for placements, as sessions keep them: values for pages and views.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -29,18 +29,18 @@ struct PlacementDifference {
   std::string one, other;
   std::optional<Interval> imbalance, cross_pairs, ranks_per_token, objective_ms;
 };
-/// What the figures are of. Empty: not told. Strings hold the words of the file, which pages show; enumerations are
-/// words that decide.
+/// The data and rules behind the figures. Empty: not stored. Strings hold the words of the file, which pages show;
+/// enumerations are words that decide.
 struct PlacementBasis {
   std::string phase, unit;  ///< unit: what was split, "steps" or "tokens"
   std::optional<HeldOutBy> held_out;
-  int64_t fitted = 0, judged = 0;  ///< of the unit
+  int64_t fitted = 0, judged = 0;  ///< counts of the unit
   std::string backend, step_kind;
   FileWord<ReplicaRule> replicas;
   FileWord<Residence> residence;
   std::optional<StepStatistic> statistic;
   int64_t tokens_per_step = 0, amortise = 0;
-  std::string sizes, calibration;  ///< where the model's sizes are from, the calibration's file
+  std::string sizes, calibration;  ///< the source of the model's sizes, the calibration's file
 };
 /// The solver of a placement that was made in the Studio.
 inline constexpr std::string_view kMadeByHand = "hand";
@@ -52,7 +52,7 @@ struct PlacementOfRun {
   int64_t moved_slots = 0;
   std::vector<PlacementLayoutLine> layouts, front;  ///< front: the most even one first
   std::vector<PlacementDifference> differences;
-  std::string drawn;  ///< what intervals are over: "requests", "blocks of 8 steps"
+  std::string drawn;  ///< the unit that intervals are over: "requests", "blocks of 8 steps"
   PlacementBasis basis;
   std::vector<std::string> warnings;
 };

@@ -41,7 +41,7 @@ class RouteReader {
     routes_.layers = static_cast<int32_t>(routers_.size());
   }
 
-  // The rows of a batch in the order of steps: of decoding position by position, else as they stand. Fills place_.
+  // Adds the rows of a batch in the order of steps: position by position for decoding, else as they come. Fills place_.
   // A batch whose server numbered its steps is one step, or with those of the other ranks a part of one.
   void add_cells(const BatchSummary& batch, const BatchSpace& space) {
     const CellTable& cells = space.cells;
@@ -87,7 +87,7 @@ class RouteReader {
         if (row >= place_.size() || place_[row] < 0) continue;
         int32_t* const first = routes_.choice.data() + (static_cast<size_t>(place_[row]) * layers + l) * width;
         int32_t* to = first;
-        float heaviest = 0;  // of the first one
+        float heaviest = 0;  // weight of the first one
         for (size_t j = 0; j < k; ++j) {
           const int32_t choice = decision->choice[c * k + j];
           if (is_dropped(choice)) ++routes_.dropped[static_cast<size_t>(space.cells.phase)];
@@ -107,7 +107,7 @@ class RouteReader {
   const RunLayout layout_;
   const int64_t most_;
   int32_t space_ = 0;
-  std::vector<int32_t> routers_;  // of the space
+  std::vector<int32_t> routers_;  // routers of the space
   std::vector<int64_t> place_;    // by row of the batch: its token, -1: padding
   int64_t last_offset_ = -1, last_server_step_ = -1;
   TokenRoutes routes_;

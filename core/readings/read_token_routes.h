@@ -10,7 +10,7 @@ inline constexpr int64_t kMostTokenChoices = int64_t{1} << 29;
 
 enum class ChoiceOrder : uint8_t {
   recorded,
-  heaviest_first,  ///< of equal weights the lower branch; as recorded where weights are not
+  heaviest_first,  ///< among equal weights the lower branch first; as recorded if there are no weights
 };
 
 /// The space with the most routers, without padding. Takes 4 bytes a choice; Error(bad_input) where the run keeps no

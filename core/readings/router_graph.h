@@ -12,14 +12,14 @@ namespace stormcell {
 
 struct GraphRouter {
   RouterLine line;
-  int64_t cells = 0;  ///< that came, padding left out
+  int64_t cells = 0;  ///< cells that came, padding left out
   /// [branches] cells that a branch got, padding left out, and that its capacity kept out
   std::vector<int64_t> load, dropped;
-  /// Of the cells that came those that got a branch, at most (a cell may get several): a router that may refuse cells
-  /// lets the others go past.
+  /// The most cells that may have got a branch (a cell may get several): a router that may refuse cells lets the others
+  /// go past.
   int64_t sent() const;
 };
-/// Cells of one router come to another and meet no router between.
+/// Cells of one router that come to another and meet no router between.
 struct GraphEdge {
   int32_t from = 0, to = 0;    ///< indexes of routers, from < to
   std::vector<int64_t> cells;  ///< by branch of `from`: transitions, as read_routing_flow() counts them
@@ -27,13 +27,13 @@ struct GraphEdge {
 };
 struct RouterGraph {
   int64_t run = 0, batches = 0;
-  int64_t first_batch = 0, end_batch = 0;  ///< that were counted
+  int64_t first_batch = 0, end_batch = 0;  ///< batches that were counted
   std::vector<GraphRouter> routers;        ///< in the order in which cells meet them
   std::vector<GraphEdge> edges;            ///< by `from`, then `to`
   /// The most cells that a router of the same cell space had: what shares are of.
   int64_t all_cells(const GraphRouter& router) const;
-  /// False where several routers of one cell space stand side by side for all that is recorded: a trace of counts says
-  /// nothing of who went on where.
+  /// False if several routers of one cell space seem to be side by side: a trace of counts does not tell who went on
+  /// where.
   bool tells_edges() const;
 };
 /// `run` 0: the newest. `phase`: only its batches; empty: all. Reads the largest windows that make up the batches.

@@ -20,8 +20,8 @@ bool are_of_one_part(const RouterLine& outer, const RouterLine& inner) {
   return outer.space == inner.space && !part_of(inner.name).empty() && part_of(outer.name) == part_of(inner.name);
 }
 
-/// The branch of the cells that a residual threshold refuses. Of a session that does not say it (before schema 8) the
-/// first: so had it the families that had such routers then.
+/// The branch of the cells that a residual threshold refuses. If the session does not say it (before schema 8), the
+/// first: the families that had such routers then used it.
 size_t refused_by(const RouterLine& line) { return line.residual > 0 ? static_cast<size_t>(line.residual) : 0; }
 bool is_residual(const RouterLine& line) { return line.protocol == to_text(ProtocolKind::residual_threshold); }
 
@@ -80,8 +80,8 @@ void join(const RouterGraph& graph, RouterPlaces& to) {
   for (auto& [places, e] : found) to.edges.push_back(std::move(e));
 }
 
-/// By place the number of its lane: those that edges join have one, in the order of their first places; -1: no edge
-/// joins it with any.
+/// Lane numbers by place: places that edges join have one lane, numbered in the order of their first places; -1: no
+/// edge joins it with any.
 std::vector<int32_t> find_lanes(const RouterPlaces& all) {
   std::vector<int32_t> root(all.places.size()), lane(all.places.size(), -1);
   std::iota(root.begin(), root.end(), 0);
@@ -136,14 +136,14 @@ class Lane {
  private:
   bool has(int32_t place) const { return lane_of_[place] == number_; }
   int32_t& column(int32_t place) { return all_.places[place].column; }
-  /// Places stand in running order, so these form no cycle; where routers of one place lie before and behind another's,
-  /// the way back is drawn, and does not say where anything lies.
+  /// Places are in running order, so these form no cycle. If routers of one place are before and behind another's, the
+  /// way back is drawn, and does not place anything.
   bool leads_forward(const PlaceEdge& e) const { return has(e.from) && e.from < e.to; }
 
-  /// As deep as the longest way to it.
+  /// A place is as deep as the longest way to it.
   void set_columns() {
-    // By (from, to): whatever leads to a place comes before what leaves it only if places are gone through in their
-    // order.
+    // Edges in the order of (from, to): all that leads to a place comes before what leaves it only if places are gone
+    // through in their order.
     for (int32_t p = 0; p < static_cast<int32_t>(all_.places.size()); ++p)
       for (const PlaceEdge& e : all_.edges)
         if (e.from == p && leads_forward(e)) column(e.to) = std::max(column(e.to), column(p) + 1);
@@ -170,8 +170,8 @@ class Lane {
     return 0;
   }
 
-  /// Each in the row that is the median of those that lead to it, below those that belong further up; what only passes
-  /// goes round.
+  /// Puts each place in the median row of those that lead to it, below places that belong further up; edges that only
+  /// pass go round.
   void set_rows(int32_t c) {
     std::vector<Stop>& here = at(c);
     for (Stop& s : here) {
@@ -217,8 +217,8 @@ std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most) {
 
 bool is_exit(const RouterLine& router) { return router.protocol == to_text(ProtocolKind::exit_threshold); }
 
-/// A session of before schema 8 does not say by which branch items leave: they go on by that in which the next router
-/// stands, and leave a router that stands alone by the first.
+/// A session of before schema 8 does not say by which branch items leave. They go on by the branch that holds the next
+/// router; if a router has no next, they leave by its first branch.
 std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers) {
   std::vector<ExitRole> tests(routers.size());
   int32_t exits = 0, other = 0;

@@ -1,6 +1,6 @@
-// Where the routers of a graph lie: depth along one axis, and across it beside those that are as deep.
+// The places of a graph's routers: depth along one axis, and across it beside those that are as deep.
 //
-// The places follow from the routers' graph alone. Of a network of levels and layers whose every node feeds its own
+// The places follow from the routers' graph alone. In a network of levels and layers whose every node feeds its own
 // level and its neighbours' in the next layer, columns are its layers and rows its levels; exits make a chain.
 #pragma once
 #include <cstddef>
@@ -20,8 +20,8 @@ struct RouterPlace {
   std::string name;
   std::vector<int32_t> routers;  ///< indexes, outermost first
   int32_t column = 0, row = 0;
-  int64_t cells = 0;  ///< for which it computes something
-  double share = 0;   ///< of all cells of its space
+  int64_t cells = 0;  ///< cells for which it computes something
+  double share = 0;   ///< share of all cells of its space
 };
 struct PlaceEdge {
   int32_t from = 0, to = 0;  ///< indexes of places
@@ -48,22 +48,21 @@ std::vector<RouterPlace> places_of(const std::vector<RouterLine>& routers);
 
 /// True of a router by which items leave early.
 bool is_exit(const RouterLine& router);
-/// What a router does as an exit: by one of its two branches cells leave, by the other they go on.
+/// The role of a router as an exit: cells leave by one of its two branches and go on by the other.
 struct ExitRole {
-  int32_t exit = -1;  ///< which one, counted from 0 in running order; -1: the router is none
+  int32_t exit = -1;  ///< number of the exit, counted from 0 in running order; -1: the router is none
   int32_t leave = 0;  ///< the branch by which cells leave
-  bool last = false;  ///< who goes on gets to the end of the network
+  bool last = false;  ///< cells that go on get to the end of the network
 };
-/// By router. `routers`: all exits that there are, or none.
+/// Roles by router. `routers`: all exits that there are, or none.
 std::vector<ExitRole> exit_roles(const std::vector<RouterLine>& routers);
-/// "branch 3"; of an exit "leaves" and "goes on".
+/// "branch 3"; for an exit "leaves" and "goes on".
 std::string branch_name(const ExitRole& test, int32_t branch);
 
-/// False where cells only pass: by the branch of a residual threshold that takes those which its scores refuse, and by
-/// the one branch of a router which says what arrived for those that are nested in it. `routers`: all of the space.
+/// False if cells only pass: by the branch of a residual threshold for cells that its scores refuse, and by the one
+/// branch of a router that tells what arrived for routers nested in it. `routers`: all of the space.
 bool computes(const std::vector<RouterLine>& routers, size_t router, int32_t branch);
-/// Of which router of a place the cells are those that it computes for: the residual threshold, where there is one;
-/// else the outermost.
+/// The router of a place that computes for its cells: the residual threshold, if there is one; else the outermost.
 size_t deciding_router(const std::vector<RouterLine>& routers, size_t outermost);
 /// Places at which something was computed for one cell: what only arrived there, or passed, does not count. `choices`:
 /// the branches that a router gave it, negative ones are none. Places of every router count, each as one; the parts of
@@ -76,11 +75,11 @@ struct BranchSquare {
   int32_t first = 0, branches = 1;
   int64_t cells = 0, dropped = 0;
 };
-/// At most `most` squares: one a branch, where there are no more.
+/// Makes at most `most` squares: one for each branch, if there are no more.
 std::vector<BranchSquare> squares_of(const GraphRouter& router, int32_t most);
 
-/// Where a scale of shares ends of which the largest is given. A share of half or more is far up a scale to 1; of many
-/// branches none gets near that, and the largest ends it.
+/// The end of a scale of shares, given the largest share. A share of half or more is far up a scale to 1. With many
+/// branches none gets near that, and the largest ends the scale.
 double end_of_scale(double largest_share);
 
 }  // namespace stormcell

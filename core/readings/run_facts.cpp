@@ -45,7 +45,7 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
   for (size_t r = 0; r < layout.routers.size(); ++r) {
     progress.report("reading loads", static_cast<int64_t>(r), std::ssize(layout.routers));
     const RouterLoads loads = reader.total_loads(facts.line.id, static_cast<int32_t>(r));
-    // Without padding, as heatmap, cells and transitions have it.
+    // Padding is left out, as in heatmap, cells and transitions.
     const std::vector<int64_t> real = loads.real();
     facts.routers.push_back(
         {layout.routers[r].name, layout.routers[r].branches, real, loads.dropped, imbalance(real), entropy_bits(real)});

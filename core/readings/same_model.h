@@ -14,8 +14,8 @@ enum class SameModel : uint8_t {
   not_known,  ///< one of them does not say its model, or they spell it in two ways
 };
 
-/// By their fingerprints; of traces, and where those were made in two ways, by their names, of which no two say that
-/// models differ. A run of each: an import notes there whether its trace named a model.
+/// Compares fingerprints; for traces, and if fingerprints were made in two ways, names, which never say that models
+/// differ. A run of each: an import notes there whether its trace named a model.
 SameModel same_model(const ModelSummary& a, const RunSummary& run_a, const ModelSummary& b, const RunSummary& run_b);
 
 /// "other.gguf and not made-up.gguf", or that only the weights are others.
@@ -43,7 +43,8 @@ bool have_like_routers(const RoutedModel& a, const RoutedModel& b);
 /// `ours`. Runs of one model may have different routers, since passes remove some.
 void check_like_models(const RoutedModel& ours, const RoutedModel& other);
 
-/// Why it is not known, of two whose layers and experts are the same. `named`: the other one, as the user named it.
+/// The reason for doubt about two models whose layers and experts are the same. `named`: the other one, as the user
+/// named it.
 std::string model_doubt_text(const std::string& named, const ModelSummary& other, const RunSummary& run_other,
                              const ModelSummary& ours, const RunSummary& run_ours);
 

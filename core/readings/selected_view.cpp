@@ -29,7 +29,7 @@ void add_batches(const SessionReader& reader, int64_t run, int32_t number, const
         if (window < 0 || window >= windows.windows) continue;
         const size_t w = window;
         to.cells[w] += loads[i].cells;
-        // What a trace lacks has no values to add to.
+        // A value that the trace lacks has nothing to add to.
         const auto add = [&](auto& values, const auto& more) {
           using Element = std::decay_t<decltype(values[0])>;
           for (size_t b = 0; b < branches && !values.empty(); ++b)

@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// What there is to choose from. Reads one row a label.
+/// The choices for a selection. Reads one row a label.
 struct SelectionChoices {
   int64_t run = 0, batches = 0;     ///< run 0: nothing was read
   std::vector<RouterLine> routers;  ///< in the order in which cells meet them
@@ -19,8 +19,8 @@ struct SelectionChoices {
 };
 SelectionChoices read_selection_choices(const std::string& file, int64_t run);
 
-/// As read_load_windows(), of the batches of one phase. A batch has a phase for each cell space, so each router has
-/// batches of its own. Reads the loads of every batch of the phase where the run has several.
+/// The windows of read_load_windows() for the batches of one phase. A batch has a phase for each cell space, so each
+/// router has batches of its own. Reads the loads of every batch of the phase if the run has several.
 std::shared_ptr<const LoadWindows> read_phase_windows(const std::string& file, int64_t run, const std::string& phase,
                                                       BatchRange range, int64_t most_windows,
                                                       const Progress& progress = {});
@@ -35,7 +35,7 @@ int64_t find_sequence(const std::string& file, int64_t run, const std::string& l
                       const Progress& progress = {});
 
 class SessionReader;
-/// By cell space those of these batches that are of a phase. Of the implementation of views.
+/// Those of these batches that are of a phase, by cell space. Only for the implementation of views.
 std::vector<std::vector<BatchRange>> batches_of_phase(const SessionReader& reader, int64_t run,
                                                       const std::string& phase, BatchRange batches,
                                                       const Progress& progress);

@@ -1,4 +1,4 @@
-// What a session file gives away, in words: to be read before it is shared.
+// The contents of a session file in words: to be read before it is shared.
 #pragma once
 #include <string>
 #include <vector>

@@ -29,18 +29,18 @@ RunLine line_of(const SessionReader& reader, const RunSummary& run) {
   if (has_configuration(run.config)) line.config = run.config;
   line.result = parse_summary(run.summary);
   line.device = device_of(run);
-  // A run that did not reach its end has no summary; what it was asked for stands with its data, too.
+  // A run that did not reach its end has no summary; its data hold its settings, too.
   if (line.result) line.settings = line.result->figures.settings;
   const nlohmann::json dataset = json_or_null(run.dataset);
   if (const nlohmann::json& settings = value_at(dataset, "settings"); line.settings.empty() && settings.is_object())
     line.settings = settings.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  // Of decoding, and of what ended early, only settings and kind may say it; of an imported trace nothing does.
+  // Only settings and kind may tell the phase of decoding, and of a run that ended early; an imported trace has none.
   if (run_kind(line.kind) == RunKind::generate)
     line.phase = "decode";
   else if (run_kind(line.kind) != RunKind::import)
     line.phase = line.result ? line.result->figures.phase : text_at(json_or_null(line.settings), "phase");
   line.weight_budget = whole_at(json_or_null(line.settings), "weight_budget");
-  // Of what ended early nobody knows how many were decoded.
+  // A run that ended early does not tell how many were decoded.
   if (work_phase(line.phase) == WorkPhase::decode && run.status == RunStatus::finished)
     line.batches_of_data = whole_at(dataset, "batches");
   return line;

@@ -14,7 +14,7 @@ struct OpenedRun {
   /// `run` 0: the newest.
   OpenedRun(const std::string& file, int64_t run)
       : reader(file), summary(run > 0 ? reader.run(run) : reader.find_run("")), layout(reader.layout(summary.id)) {}
-  /// As far as the run has batches; never backwards.
+  /// The range as far as the run has batches; never backwards.
   BatchRange within(BatchRange range) const { return range.within(summary.batches); }
   SessionReader reader;
   RunSummary summary;
@@ -35,22 +35,22 @@ inline RouterLine line_of(const RunLayout& layout, const RouterInfo& r) {
           r.parent, r.parent_branch, r.residual};
 }
 
-/// What a run keeps of its inputs. Its first items tell, and its first batch: what is recorded is recorded for all of a
+/// The inputs that a run keeps. Its first items and its first batch tell: what is recorded is recorded for all of a
 /// run, but an item may have no label.
 struct RecordedInputs {
   bool texts = false, labels = false, tokens = false;
 };
 RecordedInputs recorded_inputs(const SessionReader& reader, int64_t run);
 
-/// What a verb asks of a run that it is to work on.
+/// A verb's condition for a run that it is to work on.
 using AcceptsRun = bool (*)(const SessionReader& session, const RunSummary& run);
-/// Nothing where `accepts` none. A session without runs: Error(bad_input).
+/// Nothing if `accepts` takes none. A session without runs: Error(bad_input).
 std::optional<RunSummary> newest_run(const SessionReader& session, AcceptsRun accepts);
 /// The run that `selector` names, else the newest that `accepts`; Error(bad_input) saying `lacking` where it does not
 /// accept it.
 RunSummary choose_run(const SessionReader& session, const std::string& selector, AcceptsRun accepts,
                       const std::string& lacking);
-/// The same of a run with batches.
+/// The same for a run with batches.
 RunSummary choose_recorded_run(const SessionReader& session, const std::string& selector);
 
 }  // namespace stormcell

@@ -27,12 +27,12 @@ bool is_session_file(const std::string& path) {
 
 namespace {
 
-/// By Kept.
+/// Names in the order of Kept.
 constexpr std::array kKeptNames = {"loads",    "decisions", "weights", "token ids", "texts",  "pieces",
                                    "pictures", "labels",    "margins", "scores",    "events", "guards"};
 static_assert(kKeptNames.size() == kKeptKinds);
 
-/// What a run keeps of its plan says it with those of a configuration; of what did not get so far its settings do.
+/// The annotations of a run's plan: from its configuration or, if the run did not get so far, from its settings.
 std::vector<std::string> annotations_of(const RunLine& run) {
   const nlohmann::json kept = json_or_null(run.config.empty() ? run.settings : run.config);
   std::vector<std::string> annotations;
@@ -95,7 +95,7 @@ SessionRuns list_session_runs(const std::string& file, bool check, const Progres
   for (const RunContents& run : data->runs) {
     SessionRunLine& line = list.runs.emplace_back();
     line.id = run.line.id;
-    // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+    // A recording of decoding has a pass for the input of a batch and one for each turn.
     line.batches = run.line.batches_of_data > 0 ? run.line.batches_of_data : run.line.batches;
     line.sequences = run.sequences;
     line.items = run.items_text(), line.sizes = run.sizes;

@@ -32,7 +32,7 @@ void leave_out_what_is_lacking(const RunSummary& run, LoadWindows& loads) {
     }
 }
 
-/// What there is to choose from: positions of the sequence where it is there, else sequences.
+/// The choices in words: positions of the sequence if it is there, else sequences.
 std::string cells_there(const SessionReader& reader, int64_t run, int64_t sequence) {
   const int64_t sequences = reader.sequences(run);
   if (sequences == 0) return "the run has no cells";
@@ -116,7 +116,7 @@ std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t 
     row.branches = layout.routers[r].branches;
     row.load = loads.load;
     row.dropped = loads.dropped;
-    // Of padding nobody asked how it was spread.
+    // The spread is that of real cells, without padding.
     const std::vector<int64_t> real = loads.real();
     row.imbalance = imbalance(real);
     row.entropy = entropy_bits(real);
@@ -182,7 +182,7 @@ std::shared_ptr<const CellTrail> read_cell_trail(const std::string& file, int64_
   trail->place = place;
   std::vector<PathStep> seen;  // as trail->steps
   for (size_t space = 0; space < layout.spaces.size(); ++space)
-    // Of a forward pass, of a prompt, or of the decoding step that wrote this position.
+    // The cell is of a forward pass, of a prompt, or of the decoding step that wrote this position.
     for (const auto& [phase, step] :
          {std::pair{Phase::forward, 0}, {Phase::prefill, 0}, {Phase::decode, place.position}}) {
       const CellId cell{place.sequence, place.sequence, place.position, step, phase};

@@ -20,11 +20,11 @@ struct RunLine {
   bool decisions = false;                 ///< every decision is stored, not only their sums
   std::string settings;                   ///< JSON of what it was run with, empty where it was imported
   std::string config;                     ///< stormcell.config/1 that `run --config` replays; empty: the run has none
-  std::shared_ptr<const Summary> result;  ///< what its verb said when it ended, null where it did not
+  std::shared_ptr<const Summary> result;  ///< the result of its verb when it ended; null: it did not end
   std::string phase;                      ///< "forward" or "decode": what was run on its batches; empty: nobody said
-  int64_t batches_of_data = 0;  ///< of decoding, where each turn is recorded as a batch is; 0: as many as `batches`
+  int64_t batches_of_data = 0;  ///< for decoding, where each turn is recorded as a batch; 0: as many as `batches`
   int64_t weight_budget = 0;    ///< bytes that weights of branches could take (--weight-budget); 0: all that there are
-  std::string device;           ///< what it ran on, with its threads; "unknown" where nobody said
+  std::string device;           ///< device with its threads; "unknown" if nobody said
 };
 struct SessionOverview {
   std::string file, id, created, model, family;
@@ -49,7 +49,7 @@ struct RoutingLoads {
 /// `run` 0: the newest. Over all its batches.
 std::shared_ptr<const RoutingLoads> read_loads(const std::string& file, int64_t run);
 
-/// What a run is about, for views: its routers in the order in which cells meet them.
+/// A router of a run, for views. Lists have routers in the order in which cells meet them.
 struct RouterLine {
   std::string name, stack, protocol, space;
   int32_t branches = 0, fan_out = 1;
@@ -60,7 +60,7 @@ struct RouterLine {
 /// Loads of every router over consecutive windows of batches.
 struct LoadWindows {
   int64_t run = 0;
-  int64_t batches = 0;  ///< of the whole run
+  int64_t batches = 0;  ///< batches of the whole run
   int64_t batches_per_window = 1;
   int64_t first_window = 0, windows = 0;
   struct Router {
@@ -86,7 +86,7 @@ struct CellPlace {
   int32_t position = 0;
   bool operator==(const CellPlace&) const = default;
 };
-/// Where one cell went, router by router, and what the session knows of it.
+/// The way of one cell, router by router, and what the session knows of it.
 struct CellTrail {
   CellPlace place;
   struct Step {
@@ -96,10 +96,10 @@ struct CellTrail {
     std::vector<float> weights;     ///< [fan_out] or empty
     std::vector<int32_t> after;     ///< indexes of earlier steps from which the cell came here with no router between
   };
-  std::vector<Step> steps;  ///< of all cell spaces, each behind those that it comes after
+  std::vector<Step> steps;  ///< steps of all cell spaces, each behind those that it comes after
   int32_t token = -1;       ///< -1: the session has no inputs
   std::string piece;        ///< the token as the vocabulary has it, where the session keeps it
-  std::string text;         ///< of its sequence, where inputs were recorded
+  std::string text;         ///< text of its sequence, if inputs were recorded
   std::string label;
 };
 /// Throws Error(bad_input) where the run has no such cell, or keeps no decisions.

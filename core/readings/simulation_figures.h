@@ -1,4 +1,4 @@
-// What a simulation told, as stormcell.simulate/1 has it: values for pages.
+// Figures of a simulation, as stormcell.simulate/1 has them: values for pages.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -52,14 +52,14 @@ struct ToldPhase {
   std::optional<double> held_out;
 };
 
-/// What a capacity would drop that was not there.
+/// Choices that a what-if capacity would drop.
 struct ToldCapacity {
   double factor = 0, dropped_share = 0;
 };
 
 struct SimulationTold {
   std::string version, session, model, cluster, placement, phase, backend, step_kind, sizes;
-  // None: not told, or a word that this version does not know.
+  // None: not stored, or a word that this version does not know.
   std::optional<ReplicaRule> replicas;
   std::optional<Overlap> overlap;
   int64_t run = 0, nodes = 0, ranks = 0, slot_count = 0, branches = 0, steps = 0;

@@ -56,7 +56,7 @@ std::shared_ptr<const Timeline> read_timeline(const std::string& file, int64_t r
     const bool first = timeline->spans.size() == 0;
     if (first) origin = begin;
     for (const StepEvent& e : events) {
-      if (e.step >= timeline->steps.size()) continue;  // of a damaged session
+      if (e.step >= timeline->steps.size()) continue;  // the session is damaged
       if (e.worker >= timeline->workers.size()) timeline->workers.resize(size_t{e.worker} + 1);
       timeline->workers[e.worker].add(static_cast<int64_t>(e.begin_ns - origin),
                                       static_cast<int64_t>(std::max(e.begin_ns, e.end_ns) - origin), e.step);

@@ -13,7 +13,7 @@ namespace stormcell {
 struct TimelineStep {
   std::string name, op;
   int32_t router = -1, branch = -1;
-  double flops = 0, bytes = 0;  ///< of one execution as planned; 0: not known
+  double flops = 0, bytes = 0;  ///< work of one execution as planned; 0: not known
 };
 /// Columns of equal length, ascending by begin. 16 bytes an event, so that ten million fit beside everything else.
 struct TimelineLane {
@@ -32,7 +32,7 @@ struct Timeline {
   std::vector<TimelineStep> steps;
   std::vector<std::string> routers;
   std::vector<TimelineLane> workers;
-  TimelineLane spans;  ///< of the batches that have events, from their first to their last; step: the batch's number
+  TimelineLane spans;  ///< batches that have events, from their first to their last; step: the batch's number
   int64_t events = 0;
   int64_t length_ns = 0;
 };

@@ -11,7 +11,7 @@ namespace stormcell::report {
 namespace {
 
 constexpr double kLeft = 210, kWidth = 500, kHigh = 14;
-/// Of the parts, in their order.
+/// Styles of a bar's parts, in their order.
 constexpr const char* kFills[] = {"bar2", "bar", "block"};
 
 double sum_of(const BarRow& row) { return std::accumulate(row.parts.begin(), row.parts.end(), 0.); }

@@ -5,12 +5,12 @@
 
 namespace stormcell::report {
 
-/// One bar; its parts lie one behind the other.
+/// One bar; its parts are side by side.
 struct BarRow {
   std::string name;  ///< not escaped
   std::vector<double> parts;
   std::string text;  ///< behind it, not escaped
-  double most = 0;   ///< what the whole width stands for; 0: the longest bar's sum
+  double most = 0;   ///< value of the whole width; 0: the longest bar's sum
 };
 struct Bars {
   std::string label;              ///< for screen readers

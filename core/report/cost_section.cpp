@@ -19,7 +19,7 @@ struct Bar {
   std::string first_text, second_text;
 };
 
-// Two bars a row where there are two plans; an outline marks the least that the machine allows.
+// Two bars a row if there are two plans; an outline marks the least that the machine allows.
 std::string bars(const std::vector<Bar>& rows, const std::string& label) {
   constexpr double kLeft = 190, kWidth = 530;
   double top = 0;

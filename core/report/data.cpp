@@ -14,7 +14,7 @@ namespace {
 
 bool has_summary(const SessionReader&, const RunSummary& run) { return !run.summary.empty(); }
 
-/// Without a selector the newest with figures; of a session that has none its newest run.
+/// Without a selector, the newest run with figures; if there is none, the newest run.
 RunSummary pick_run(const SessionReader& session, const std::string& selector) {
   if (!selector.empty()) return session.find_run(selector);
   if (std::optional<RunSummary> run = newest_run(session, has_summary)) return *std::move(run);
@@ -102,7 +102,7 @@ ReportData read_report_data(const std::string& session) {
   data.settings = flat_json(data.figures.settings);
   data.machine = flat_json(data.run.machine);
   data.dataset = flat_json(data.run.dataset);
-  // The settings stand there for runs that are interrupted: shown once, as what they are.
+  // The dataset's JSON repeats the settings, for interrupted runs: they are shown only once, as settings.
   constexpr std::string_view kSettings = "settings.";
   std::vector<NamedText> given;
   std::erase_if(data.dataset, [&](const NamedText& line) {

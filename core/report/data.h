@@ -1,4 +1,4 @@
-// What a report shows, read from a session.
+// Content of a report, read from a session.
 #pragma once
 #include <memory>
 #include <string>
@@ -47,7 +47,7 @@ struct ReportData {
   std::vector<PlacementOfRun> placements;  ///< oldest first
   std::shared_ptr<const RouterGraph> graph;
   RoutedPictures pictures;
-  /// Another system made it: there is nothing here but its routing.
+  /// True for a run of another system: only its routing is known.
   bool imported() const { return run_kind(run.kind) == RunKind::import; }
   bool trusted() const { return figures.verified && figures.verified->passed; }
   /// "measured on DEVICE, DATE"

@@ -61,7 +61,7 @@ class GraphDrawing {
            edges + cards + legend() + "</svg>\n";
   }
   size_t places() const { return places_.places.size(); }
-  /// That a square stands for, at most.
+  /// Most branches of a square.
   int32_t most_branches() const { return most_branches_; }
 
  private:
@@ -120,7 +120,7 @@ class GraphDrawing {
       at_x = to_x, at_y = to_y;
     };
     int32_t column = from.column;
-    // Where the next column stands in another line, out at the right and in again at the left.
+    // If the next column is in another line, the edge leaves at the right and enters again at the left.
     const auto go = [&](int32_t row) {
       const double to_x = x(column + 1), to_y = y(column + 1, row) + middle;
       if ((column + 1) % slots_.columns == 0) {
@@ -171,7 +171,7 @@ class GraphDrawing {
 }  // namespace
 
 std::string graph_section(const ReportData& d) {
-  // Of one router the loads say all.
+  // A single router has no edges; its loads show everything.
   if (!d.graph || d.graph->edges.empty()) return {};
   const GraphDrawing page(*d.graph);
   if (page.places() > kMostPlaces)

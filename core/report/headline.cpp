@@ -23,7 +23,7 @@
 namespace stormcell::report {
 namespace {
 
-/// With a target, the gain is the one over the model as it came.
+/// With a target, the gain is that over the unchanged model.
 std::string speed_text(const RunSummaryFigures& f) {
   const SpeedVerdict shown = speed_verdict(f);
   std::string text;
@@ -55,8 +55,8 @@ std::string verdict(const ReportData& d) {
   return "What was recorded.";
 }
 
-/// What the network is about, where the answers are verified: who answers early, what its routers spare. Empty: there
-/// is nothing to say.
+/// One sentence on the network if its answers are verified: which items answer early, or what its routers save. Empty:
+/// there is nothing to say.
 std::string about(const ReportData& d) {
   if (!d.trusted()) return {};
   const std::string exits = exits_headline(d.figures);
@@ -68,11 +68,11 @@ std::string title(const ReportData& d) {
   return text.empty() ? verdict(d) : escape(text) + ".";
 }
 
-/// The rest, where the title says what the network is about.
+/// The verdict and the rest of the sentence, if the title says about().
 std::string beside_title(const ReportData& d) {
   const RunSummaryFigures& f = d.figures;
   if (about(d).empty()) return {};
-  // What is compared has its thresholds on both sides; beside the model's own the result is another one.
+  // Both plans of a comparison have the found thresholds; with the model's own ones the speed-up differs.
   std::string text = "<strong>" + verdict(d) + "</strong>" +
                      (f.exit_target && f.optimized ? " Both with the thresholds that were found." : "") + " It " +
                      escape(exits_headline(f).empty() ? item_costs_sentence(f) : exits_needs_text(*f.exits));
@@ -227,7 +227,7 @@ std::string spent_tiles(const ReportData& d) {
   return tiles;
 }
 
-/// How near the shown plan is to what the machine can do.
+/// Share of the machine's limit that the shown plan reaches.
 std::string limit_tile(const ReportData& d) {
   const auto& plan = shown_plan(d);
   if (!plan || !plan->limit_share) return {};

@@ -14,8 +14,8 @@ struct Heatmap {
   double top = 0;                           ///< end of the scale; 0: the largest value
   bool shares = false;                      ///< values are shares: shown in percent
   std::string columns = "branch";
-  std::string mark;          ///< drawn below the map, so that the picture alone says it; empty: none
-  int64_t columns_each = 1;  ///< branches that one column stands for
+  std::string mark;          ///< drawn below the map, so that the picture is complete by itself; empty: none
+  int64_t columns_each = 1;  ///< branches of one column
 };
 std::string draw(const Heatmap& map);
 

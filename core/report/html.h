@@ -16,7 +16,7 @@ std::string shortened(std::string_view text, size_t most);
 
 std::string count(int64_t value);
 std::string number(double value, int digits = 3);
-/// A dash where there is none.
+/// A dash without a value.
 std::string number(const std::optional<double>& value);
 std::string percent(double share);
 /// "+1.2 %", "−0.4 %", "0 %".
@@ -27,10 +27,10 @@ std::string times(double factor);
 std::string times(const std::optional<double>& factor);
 /// Two significant digits: differences and tolerances.
 std::string rough(double value);
-/// "1.10 to 1.32", a dash where there is none.
+/// "1.10 to 1.32", a dash without an interval.
 std::string interval(const std::optional<std::array<double, 2>>& ci);
 
-/// Cells are HTML already. Columns from `numeric` on stand to the right.
+/// A table whose cells are HTML. Columns from `numeric` on are right-aligned.
 class Table {
  public:
   Table(std::string caption, std::vector<std::string> head, size_t numeric = 1);
@@ -52,7 +52,7 @@ std::string folded(std::string section);
 /// A page in which no line breaks between a figure and its unit.
 std::string keep_units(const std::string& html);
 std::string paragraph(const std::string& html, std::string_view css = {});
-/// A chart with what it shows; `source` says what the figures are: measured, predicted.
+/// A chart with its caption; `source` gives the origin of the figures: measured, predicted.
 std::string figure(const std::string& svg, const std::string& caption, const std::string& source);
 
 std::string page_style();

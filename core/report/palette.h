@@ -1,4 +1,4 @@
-// How the page's colours are numbered; style.cpp says what they look like.
+// Numbers of the page's colours; style.cpp defines them.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -12,7 +12,7 @@ inline int32_t step_of(double value, double high) {
   return std::min(kScaleSteps - 1, static_cast<int32_t>(value / high * kScaleSteps));
 }
 
-/// Branches and exits, which take turns where they are more: classes c0, c1, ...
+/// Colours of branches and exits, repeated if there are more: classes c0, c1, ...
 inline constexpr int32_t kBranchColours = 8;
 inline int32_t colour_of(int32_t branch) { return branch % kBranchColours; }
 

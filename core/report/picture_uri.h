@@ -6,8 +6,8 @@
 
 namespace stormcell::report {
 
-/// "data:image/png;base64,..."; empty where there is no picture. Not compressed, since the library for that is an
-/// optional part of a build: a third more than its pixels.
+/// "data:image/png;base64,..."; empty without a picture. It is not compressed, because that library is an optional part
+/// of a build: a third larger than its pixels.
 std::string picture_uri(const Thumbnail& picture);
 
 }  // namespace stormcell::report

@@ -20,7 +20,7 @@ std::string name_of_exit(const RoutedPictures& all, int32_t exit) {
   return exit_name(static_cast<size_t>(exit), static_cast<size_t>(all.exits));
 }
 
-/// Of what stands for the whole of a picture; empty: nothing does.
+/// The colour class for a whole picture; empty: it has none.
 std::string tint_of(const RoutedPictures& all, const RoutedPicture& p) {
   switch (all.kind) {
     case PictureKind::patches:
@@ -54,15 +54,14 @@ std::string answer_text(const RoutedPicture& p) {
   return p.known.wrong ? "answered " + shortened(p.known.answer, 60) + ", which is wrong" : "answered right";
 }
 
-/// What a picture is called where nobody sees it, and when the mouse rests on it.
+/// Text for screen readers and for the mouse resting on the picture.
 std::string title_of(const RoutedPictures& all, const RoutedPicture& p) {
   const std::string went = went_to(all, p), answer = answer_text(p);
   return fmt::format("item {}", p.item) + (p.label.empty() ? "" : ", label " + shortened(p.label, 60)) +
          (went.empty() ? "" : ": " + went) + (answer.empty() ? "" : "; " + answer);
 }
 
-/// Where patches of one branch lie side by side the border of all of them is drawn, and the picture is seen through a
-/// light wash.
+/// Draws the border around neighbouring patches of one branch, and a light wash over the picture.
 std::string patches_of(const RoutedPicture& p, double width, double height) {
   constexpr double kBorder = 2;
   const double wide = width / static_cast<double>(p.columns), high = height / static_cast<double>(p.rows);
@@ -87,10 +86,10 @@ std::string patches_of(const RoutedPicture& p, double width, double height) {
   return washes + borders;
 }
 
-/// The picture, below it a bar of its colour where it is one cell, and what it is in words.
+/// The picture, below it a bar of its colour if it is one cell, and its text.
 std::string tile(const RoutedPictures& all, const RoutedPicture& p) {
   constexpr double kBar = 6;
-  // A pixel of a small one is seen as a square. Patches have to be told apart.
+  // Pixels of a small picture are visible as squares. Patches must be distinguishable.
   const double longer = std::max(p.picture.size.width, p.picture.size.height);
   const double scale = (all.kind == PictureKind::patches ? (longer >= 48 ? 184 : 140)
                         : longer >= 48                   ? 128

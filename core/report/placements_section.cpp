@@ -14,12 +14,12 @@
 namespace stormcell::report {
 namespace {
 
-/// Older ones stand in the session.
+/// Limit of shown placements; older ones are in the session.
 constexpr size_t kMostPlacements = 6;
 
-/// Figures by which layouts are told apart.
+/// A figure by which layouts differ.
 struct LayoutFigure {
-  const char* name;  ///< empty: of a step's time, which has a unit in front
+  const char* name;  ///< empty: a step's time, with its unit in front
   std::optional<double> (*of)(const PlacementFigures& figures);
   std::optional<PlacementDifference::Interval> PlacementDifference::*difference;
 };
@@ -35,7 +35,7 @@ std::string name_of(const LayoutFigure& figure, const std::string& unit) {
   return *figure.name ? figure.name : unit + " a step";
 }
 
-/// Of the layouts' steps: in the unit that the advice is in too.
+/// Times of the layouts' steps: they choose the unit, which the advice uses too.
 TableTimes times_of(const PlacementOfRun& p) {
   std::vector<double> ms;
   for (const PlacementLayoutLine& line : p.layouts) {
@@ -45,7 +45,7 @@ TableTimes times_of(const PlacementOfRun& p) {
   return TableTimes(ms);
 }
 
-/// With the times of its steps in microseconds.
+/// The same placement with its step times in microseconds.
 PlacementOfRun in_us(PlacementOfRun p) {
   constexpr double kUsOfMs = 1e3;
   for (auto* list : {&p.layouts, &p.front})
@@ -80,10 +80,10 @@ const PlacementLayoutLine* find(const std::vector<PlacementLayoutLine>& layouts,
   return at == layouts.end() ? nullptr : &*at;
 }
 
-/// On what was held out, else as fitted.
+/// Held-out figures, or the fitted ones if none were held out.
 const PlacementFigures& judged(const PlacementLayoutLine& line) { return line.held_out ? *line.held_out : line.fit; }
 
-/// What stood before beside the result, figure by figure. Empty: one of them is not told.
+/// Figures of the layout before beside those of the result. Empty: one of the layouts is missing.
 std::string before_and_after(const PlacementOfRun& p, const std::string& unit) {
   const PlacementLayoutLine* from = find(p.layouts, LayoutRole::from);
   const PlacementLayoutLine* before = from ? from : find(p.layouts, LayoutRole::contiguous);

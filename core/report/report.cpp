@@ -11,11 +11,11 @@ namespace stormcell {
 namespace {
 using namespace report;
 
-/// Which parts lie folded under their title: what details are to most who read, and what another part shows.
+/// Parts that are folded under their title: details for most readers, and parts that another one shows too.
 enum class Folded : uint8_t { no, yes, beside_graph };
 
 struct Section {
-  const char* what;  ///< as the sentence about what is left out calls it; null: nobody misses it
+  const char* what;  ///< noun in the sentence on omitted parts; null: it is not missed
   std::string (*html)(const ReportData& data);
   Folded folded = Folded::no;
 };

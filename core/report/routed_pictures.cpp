@@ -12,8 +12,8 @@
 namespace stormcell::report {
 namespace {
 
-/// With base64 a page of these pictures stays well below 1 MB; those of exits are small, and more of them tell more. Of
-/// places all that are looked at are put in order, of which a part is shown.
+/// With base64, a page of these pictures stays well below 1 MB. Those of exits are small, so more are shown. For
+/// places, all that are read are sorted, and a part of them is shown.
 constexpr int64_t kMostPictures = 12, kMostOfExit = 15, kMostOfExitsRead = 20'000, kMostLookedAt = 96;
 constexpr size_t kMostBytes = 480'000;
 
@@ -35,7 +35,7 @@ void read_exits(const std::string& file, int64_t run, RoutedPictures& to) {
     add({.item = item.sequence, .label = item.label, .picture = std::move(item.picture), .exit = item.exit}, bytes, to);
 }
 
-/// Of a whole picture, or of each of its patches, what the first router chose.
+/// The first router's choices for a whole picture, or for each of its patches.
 std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   std::vector<int32_t> branch;
   const size_t each = page.routers.front().fan_out;
@@ -44,7 +44,7 @@ std::vector<int32_t> choices(const CellPage& page, const CellLine& line) {
   return branch;
 }
 
-/// Evenly over the items; of those with labels of every label in turn.
+/// Chooses items evenly; if they have labels, from every label in turn.
 std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int64_t most) {
   std::map<std::string, std::vector<int64_t>> of_label;
   std::map<int64_t, std::string> labels;
@@ -66,7 +66,7 @@ std::vector<int64_t> chosen_items(const SessionReader& reader, int64_t run, int6
   return chosen;
 }
 
-/// Of every number of places in turn, from the least to the most.
+/// Keeps pictures for every number of places in turn, and sorts them by that number.
 void choose_by_places(std::vector<RoutedPicture>& all) {
   const auto order = [&](const auto& key) {
     std::stable_sort(all.begin(), all.end(),

@@ -1,4 +1,4 @@
-// What a page shows of the inputs: the pictures that a session keeps, each with where its cells went.
+// The pictures on a report's page: those that a session keeps, each with the way of its cells.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -9,12 +9,12 @@
 
 namespace stormcell::report {
 
-/// What is known of a picture depends on what its cells are.
+/// The kind of routing, which decides what a picture shows.
 enum class PictureKind : uint8_t {
   patches,  ///< a router chooses for each patch of it
   branch,   ///< one router chooses for the whole of it
   exit,     ///< a chain of exits does
-  places,   ///< many routers do: at so many places of their graph something was computed for it
+  places,   ///< many routers do: `places_computed` counts the places of their graph that computed it
   unknown   ///< no decision was recorded, or there is none
 };
 struct RoutedPicture {
@@ -22,7 +22,7 @@ struct RoutedPicture {
   std::string label;
   Thumbnail picture;
   int64_t columns = 1, rows = 1;         ///< of its patches
-  std::vector<int32_t> branch_of_patch;  ///< -1: none; of kind `branch` one, of the whole picture
+  std::vector<int32_t> branch_of_patch;  ///< -1: none; for kind `branch` a single one, for the whole picture
   int32_t exit = 0;
   int32_t places_computed = 0;
   KnownAnswer known = {};
@@ -30,12 +30,12 @@ struct RoutedPicture {
 struct RoutedPictures {
   PictureKind kind = PictureKind::branch;
   std::string router;                           ///< of kinds `patches` and `branch`
-  int32_t branches = 0, exits = 0, places = 0;  ///< of that router; with the end; of the graph: where the kind has them
+  int32_t branches = 0, exits = 0, places = 0;  ///< of that router; with the end; of the graph, depending on the kind
   std::vector<RoutedPicture> pictures;          ///< by exit; by places; else by item
   int64_t kept = 0, items = 0;                  ///< of so many items of the run a picture is kept
 };
-/// Of every label and exit some, evenly spread over those that are kept, few enough for a page; none where the run
-/// keeps none. `quality`: of the run, null: none.
+/// Reads some pictures of every label and exit, evenly spread over the kept ones, few enough for a page. Empty if the
+/// run keeps none. `quality`: figures of the run, null: none.
 RoutedPictures read_routed_pictures(const std::string& file, int64_t run, const QualityFigures* quality = nullptr);
 
 }  // namespace stormcell::report

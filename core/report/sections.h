@@ -1,5 +1,4 @@
-// The parts of the page, in its order. Each returns HTML, nothing where the run has nothing for it; the page then says
-// so.
+// The parts of the page, in order. Each returns HTML, or nothing if the run has no data for it; the page then says so.
 #pragma once
 #include <string>
 

@@ -17,7 +17,7 @@ namespace stormcell {
 namespace {
 using namespace report;
 
-/// Of layers, GPUs and links so many are drawn; tables have all.
+/// Limit of layers, GPUs and links that are drawn; tables show all.
 constexpr size_t kMostBars = 64;
 
 std::string bytes_of(double value) { return bytes(static_cast<int64_t>(std::llround(value))); }

@@ -6,7 +6,7 @@
 namespace stormcell::report {
 namespace {
 
-// One ramp for both themes, even in perceived lightness: small loads are near the paper, large ones far from it.
+// One ramp for both themes, even in perceived lightness: small loads are close to the paper, large ones far from it.
 constexpr std::array<const char*, kScaleSteps> kRamp = {"#f3f1c7", "#c8e0a0", "#8cd08d", "#38be8f", "#00a697",
                                                         "#008a9a", "#006b8f", "#154d77", "#1f3361"};
 constexpr size_t kFirstUnderWhite = 6;

@@ -1,4 +1,4 @@
-// Which operators a device computes on rows that lie in bf16.
+// Operators that a device computes on rows that lie in bf16.
 #pragma once
 #include <string_view>
 #include <vector>
@@ -7,8 +7,8 @@ namespace stormcell {
 
 /// Operators with a kernel for activations that lie in bf16.
 struct Bf16Rows {
-  std::vector<std::string_view> read;   ///< as input 0
-  std::vector<std::string_view> write;  ///< as outputs
+  std::vector<std::string_view> read;   ///< operators that read input 0 so
+  std::vector<std::string_view> write;  ///< operators that write outputs so
 };
 
 }  // namespace stormcell

@@ -43,7 +43,7 @@ class BranchWeights {
       weights_.push_back({static_cast<int32_t>(branch), request(first + weights_.size())});
   }
   bool empty() const { return weights_.empty(); }
-  /// In the order of the list.
+  /// The weights in the order of the list.
   const std::vector<Of>& weights() const { return weights_; }
 
  private:

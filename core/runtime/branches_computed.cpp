@@ -13,7 +13,7 @@ std::optional<std::vector<int64_t>> branches_computed(const KernelBuildContext& 
   NodeId producer = m.value(0).producer;
   while (producer != kNone) {
     const Node& n = g.node(producer);
-    // What another decision sends lies within a slot, or above all of them: it says nothing of these branches.
+    // Another decision sends within a slot, or above all slots, and says nothing of these branches.
     if (sends_by(g, n) == decision) {
       if (has_role(n, Role::grouped)) return n.attributes.list("branches");
       return {};

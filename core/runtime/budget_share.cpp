@@ -9,7 +9,7 @@ namespace stormcell {
 
 void BudgetShare::check(int64_t largest, const BranchGroup& branch) const {
   if (largest + pinned <= budget) return;
-  // To the byte: rounded, the budget and what it lacks may read alike.
+  // Exact bytes: rounded, the budget and what it lacks may read alike.
   const auto bytes = [](int64_t count) { return counted(count, "byte"); };
   const std::string needed =
       "the largest weight of a branch (" + std::to_string(branch.branch) + " of router " + branch.router + ") needs";

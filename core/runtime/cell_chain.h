@@ -13,7 +13,7 @@ namespace stormcell {
 struct CellLink {
   ValueId defined_by = kNone;  ///< the decision, or the ragged value
   bool ragged = false;
-  int32_t branch = kAllBranches;  ///< whose slots, or whose members, the rows are
+  int32_t branch = kAllBranches;  ///< the branch whose slots, or whose members, the rows are
   ValueId decision = kNone;       ///< ragged: the decision whose members they are, kNone otherwise
 };
 
@@ -33,7 +33,7 @@ class CellChain {
     size_t input;  ///< the decision, or the ragged value
     bool ragged;
     int32_t branch;
-    size_t decision;  ///< of members; 0: none, a step's first input is never one of these
+    size_t decision;  ///< decision of members; 0: none, a step's first input is never one of these
   };
   CellChain() = default;
   /// The values of the chain lie at `first` and behind among a step's inputs.

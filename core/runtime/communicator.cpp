@@ -15,9 +15,9 @@ namespace {
 
 std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 
-// What all ends share: each rank shows where it is and what it sends, all meet, each reads what the others show, all
-// part. Who has met parts, whoever was cancelled or gave up meanwhile: what a rank shows is there until nobody reads it
-// any more.
+// The place that all ends share: each rank shows where it is and what it sends, all meet, each reads what the others
+// show, all part. A rank that has met also parts, even if one was cancelled or gave up meanwhile: what it shows is
+// there until all have read it.
 class Meeting {
  public:
   explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
@@ -91,7 +91,7 @@ class Meeting {
   int ranks_, arrived_ = 0, parting_ = 0, abandoned_by_ = -1;
   std::string why_;
   int64_t generation_ = 0, partings_ = 0;
-  mutable std::mutex mutex_;  // of all but what is shown, which only its rank writes, before it meets the others
+  mutable std::mutex mutex_;  // guards all but what is shown, which only its rank writes, before it meets the others
   std::condition_variable all_;
   std::vector<Shown> shown_;
 };

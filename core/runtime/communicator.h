@@ -29,8 +29,7 @@ class Communicator {
                           std::span<const std::span<std::byte>> receive, const CancellationToken& cancel) = 0;
   /// Returns when all ranks are there.
   virtual void meet(std::string_view where, const CancellationToken& cancel) = 0;
-  /// This rank will not come any more, for this reason. Of several that say so the first is the one that the others
-  /// name.
+  /// Says that this rank will not come any more, and why. If several say so, the others name the first.
   virtual void abandon(std::string_view why) = 0;
   /// Bytes this rank has sent to other ranks.
   virtual int64_t sent_bytes() const = 0;

@@ -1,4 +1,4 @@
-// What executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted
+// A device executes programs. Everything is asynchronous: work is put on a stream, and only an explicit, counted
 // synchronisation waits for it.
 #pragma once
 #include <cstdint>
@@ -50,43 +50,42 @@ struct CompileOptions {
   bool scores = false;  ///< records also keep the scores that routers decide by
   /// shared with plans that never run at the same time; null: memory of its own
   std::shared_ptr<SharedMemory> memory = nullptr;
-  std::shared_ptr<StateStore> states = nullptr;  ///< whose sequences the plan runs on; null: a store of its own
+  std::shared_ptr<StateStore> states = nullptr;  ///< has the plan's sequences; null: a store of its own
   /// of a rank of a distributed plan, which must outlive it: how it meets the others
   Communicator* communicator = nullptr;
   SentRows rows = SentRows::lent;
 };
 
 struct DeviceInfo {
-  std::string name;     ///< of the processor: "Intel(R) Xeon(R) Processor"
+  std::string name;     ///< name of the processor: "Intel(R) Xeon(R) Processor"
   std::string backend;  ///< "cpu", "cuda"
   int threads = 1;
   bool rounds_bf16_inputs = false;  ///< products with bf16 weights round their input to bf16
   Bf16Rows bf16_rows = {};
-  std::vector<DType> formats = {};  ///< that weights of products may have
+  std::vector<DType> formats = {};  ///< formats that weights of products may have
   /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for
   /// them. Passes make no operator that is missing here.
   std::vector<std::string_view> operators = {};
   /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums
   /// may run in another order then, and a plan beside its baseline is held to the tolerance of the number format.
   bool keeps_bits = false;
-  /// threads of the host that work for the device's user may take: the oracle, and whatever else is not a plan
+  /// host threads for the device's user: the oracle, and all other work that is no plan
   int host_threads = 1;
 };
 
-/// What a probe may take. The figures are of the fastest of at least two runs; with less time they are less sure.
+/// Limits of a probe. Each figure is of the fastest of at least two runs; with less time they are less sure.
 struct ProbeLimits {
-  int64_t bytes = int64_t{512} << 20;  ///< of the device's memory
-  double seconds = 0.1;                ///< for each figure
+  int64_t bytes = int64_t{512} << 20;  ///< bytes of the device's memory
+  double seconds = 0.1;                ///< seconds for each figure
 };
 
-/// What an executable takes of a device, known before anything is allocated: its memory, the weights it reads, room for
-/// what it records.
+/// Needs of an executable, known before anything is allocated: its memory, the weights it reads, room for its records.
 struct ExecutableLayout {
   MemoryPlan memory;
   int64_t scratch_bytes = 0, record_bytes = 0;
   // Weight handles, but those of parts under a budget:
-  std::vector<WeightHandle> always;                   ///< that must be loaded before a submission
-  IdVector<GuardId, std::vector<WeightHandle>> lazy;  ///< that its fallback reads, and nothing but fallbacks
+  std::vector<WeightHandle> always;                   ///< weights that must be loaded before a submission
+  IdVector<GuardId, std::vector<WeightHandle>> lazy;  ///< weights that its fallback reads, and nothing but fallbacks
   std::vector<PartSite> sites;                        ///< under a budget, ascending: steps that read parts
   SegmentTree segments;
   int32_t most_events = 0;  ///< room for events behind the status
@@ -123,8 +122,8 @@ class Device {
   /// Turns a program into something to submit; requests its weights from the store, loading none.
   virtual std::unique_ptr<Executable> compile(std::shared_ptr<const Program> program, WeightStore& weights,
                                               const CompileOptions& options) = 0;
-  /// What compile() would lay out, with nothing allocated; requests the program's weights from the store as compile()
-  /// does.
+  /// The layout that compile() would make, with nothing allocated. Requests the program's weights from the store as
+  /// compile() does.
   virtual ExecutableLayout layout_of(std::shared_ptr<const Program> program, WeightStore& weights,
                                      const CompileOptions& options) = 0;
   /// Synchronisations since the device was made.
@@ -135,11 +134,11 @@ struct Submission {
   Bindings bindings;                  ///< value of each symbol, at most its bound
   std::vector<DeviceAddress> inputs;  ///< in the order of Program::inputs
   /// Choices to replay, [executions][cells of its dense space, fan_out] (of the decision's own space where no row names
-  /// a cell: ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. Where a router
-  /// decides, the device leaves what it would have chosen freely in place of what it replayed: so a replay can be
-  /// judged, and a free execution pays nothing for that.
+  /// a cell: ProgramRouter::by_row), kNotRecorded where there is none; none where 0; may be empty. A router that
+  /// decides leaves what it would have chosen freely in place of what it replayed: so a replay can be judged, and a
+  /// free execution pays nothing for that.
   IdVector<RouterId, DeviceAddress> replayed;
-  /// Of a program with states in pages: addresses of pages [states][sequences][pages_of_sequence]; 0 where a sequence
+  /// Addresses of pages [states][sequences][pages_of_sequence] if the program has states in pages; 0 where a sequence
   /// has none.
   DeviceAddress pages;
   int64_t pages_of_sequence = 0;
@@ -150,7 +149,7 @@ struct Submission {
   /// wait at.
   int32_t leaf = 0;
   IdVector<RepeatId, int32_t> turns;  ///< those around the leaf are read; none: all 0
-  DeviceAddress weights;  ///< of a WeightTable's addresses, by handle; they hold until the submission is done
+  DeviceAddress weights;              ///< WeightTable's addresses, by handle; they hold until the submission is done
   /// Polled between steps and within long ones where the device can: the submission ends early then, with the token's
   /// Error.
   const CancellationToken* cancel = nullptr;
@@ -163,10 +162,10 @@ class Executable {
   /// Puts one execution on the stream. Nothing is allocated, nothing synchronised. A step that its data makes
   /// impossible ends it with ExecutionStatus::failed; nothing is thrown for that.
   virtual void submit(Stream& stream, const Submission& submission) = 0;
-  /// Where an operand that is not routed lies. As status() and records(), it holds until another plan of the same
+  /// Address of an operand that is not routed. Like status() and records(), it holds until another plan of the same
   /// SharedMemory is compiled or runs.
   virtual DeviceAddress address(OperandId operand) const = 0;
-  virtual DeviceAddress status() const = 0;   ///< of a StatusArea
+  virtual DeviceAddress status() const = 0;   ///< address of a StatusArea
   virtual DeviceAddress records() const = 0;  ///< laid out as layout().records say
   const Program& program() const { return *program_; }
 

@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// What it reads, where a guard misses too.
+/// All weights that the layout reads, those after a miss of a guard included.
 std::vector<WeightHandle> weights_of(const ExecutableLayout& layout) {
   std::set<WeightHandle> weights(layout.always.begin(), layout.always.end());
   for (const auto& of_guard : layout.lazy) weights.insert(of_guard.begin(), of_guard.end());
@@ -94,9 +94,9 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: what is no branch of the router, or no cell of its space, must not get
-// there. Executions lie at a fixed stride, so that the device finds a turn's choices without the host; what runs more
-// often than recorded is told afterwards.
+// A device takes replayed choices as they are: branches that the router has not, and cells outside of its space, must
+// not get there. Executions lie at a fixed stride, so that the device finds a turn's choices without the host. A router
+// that runs more often than recorded is reported afterwards.
 void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options,
                               std::vector<int32_t>& staged) {
   const ProgramRouter& r = program_->routers[router];
@@ -175,7 +175,7 @@ void Executor::run(const InputValues& inputs, const Bindings& bindings, const Ex
 
 namespace {
 
-/// Nothing of a batch that failed writes any more; its own error is told, not this one.
+/// Waits until nothing of a failed batch writes any more; reports the batch's error, not its own.
 void settle(Stream& stream) {
   try {
     stream.synchronize();
@@ -218,7 +218,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
     if (options.record) read_records(result);
   } catch (...) {
     settle(*stream_);
-    table_at_ = {};  // what lies there may not have arrived
+    table_at_ = {};  // the table may not have arrived
     for (const SequenceId sequence : options.sequences) give_back_reserved(*states_, sequence);
     leave_sequences({});
     throw;
@@ -276,8 +276,7 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
   result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
 
-/// A guard missed whose fallback needs weights that are not there yet, branches came whose parts are not, or rows go to
-/// other ranks.
+/// Serves a fallback whose weights are not there yet, branches whose parts are not, and rows for other ranks.
 void Executor::bring_what_is_missing(const StatusArea& came, ExecutionResult& result) {
   if (came.status->code == ExecutionStatus::exchange) {
     exchange_->run(came, executable_->status(), *stream_, progress_.cancel);

@@ -37,7 +37,7 @@ struct OutputValue {
 
 /// One decision of one execution, in host memory.
 struct ExecutedDecision {
-  RouterId router;      ///< of the program
+  RouterId router;      ///< router of the program
   int32_t turn = 0;     ///< turn of the repeat it stands in
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
@@ -49,14 +49,14 @@ struct ExecutedDecision {
   std::vector<int32_t> free_choice;
 };
 
-/// Choices of one execution of a router, to be replayed. Cells are told by their rows in the router's dense space, so
-/// that a plan that computes fewer cells than the one that was recorded replays the same ones; what has no choice here
+/// Choices of one execution of a router, to be replayed. Cells are named by their rows in the router's dense space: so
+/// a plan that computes fewer cells than the recorded one replays the same choices. A cell without a choice here
 /// decides freely and is counted.
 struct ReplayedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]
   std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
 };
-/// By router of the program, then execution. A router without any decides freely.
+/// Choices by router of the program, then execution. A router without any decides freely.
 using ReplayedDecisions = IdVector<RouterId, std::vector<ReplayedDecision>>;
 
 struct ExecutionResult {
@@ -64,14 +64,14 @@ struct ExecutionResult {
   std::vector<OutputValue> outputs;
   std::vector<ExecutedDecision> decisions;
   std::vector<DeviceEvent> events;
-  int64_t lost_events = 0;  ///< for which there was no room
+  int64_t lost_events = 0;  ///< events for which there was no room
   IdVector<GuardId, int32_t> guard_hits, guard_misses;
   IdVector<RouterId, int32_t> not_replayed;  ///< cells that had no choice to replay
   std::vector<int32_t> ragged_cells;         ///< by ragged value of the program: cells that came
   int64_t late_loads = 0;                    ///< times that a miss had to load weights
   int64_t exchanges = 0;                     ///< times that rows went to other ranks
   int64_t waves = 0;                         ///< times that the device stopped for parts of branches, under a budget
-  int64_t state_pages = 0, state_bytes = 0;  ///< that the batch's sequences took for their states in pages, all at once
+  int64_t state_pages = 0, state_bytes = 0;  ///< taken by the batch's sequences for their states in pages, all at once
 };
 
 struct ExecuteOptions {
@@ -79,8 +79,8 @@ struct ExecuteOptions {
   const ReplayedDecisions* replayed = nullptr;  ///< null: free
   std::string_view replayed_from = "replay";    ///< a file: it begins the error where the choices do not fit the batch
   /// Sequences of the store, one for each of the batch, whose states the execution goes on with and leaves behind;
-  /// empty: fresh ones, which end with it. One that fails leaves them where they were. Of a program without states in
-  /// pages: empty.
+  /// empty: fresh ones, which end with it. An execution that fails leaves them where they were. Empty for a program
+  /// without states in pages.
   std::span<const SequenceId> sequences = {};
 };
 
@@ -94,19 +94,19 @@ class Executor {
            const Progress& progress = {});
   ~Executor();
 
-  /// What it needs of sequences' states: they go on under any program with the same key.
+  /// The states of sequences that it needs: they go on under any program with the same key.
   const StateKey& states_key() const { return key_; }
 
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.
-  /// Of a rank: with the other ranks' executors, each on a thread of its own. One that throws ends theirs, too.
+  /// Several ranks run at once, each executor on a thread of its own. One that throws ends the others, too.
   void run(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options, ExecutionResult& result);
 
   const Program& program() const { return *program_; }
   const ExecutableLayout& layout() const { return executable_->layout(); }
   /// Arena, states, their pages, and scratch as planned.
   int64_t activation_bytes() const;
-  /// Weights this plan has needed so far, but parts: those of a fallback only once its guard has missed. What other
-  /// plans of the same store have loaded does not count.
+  /// Weights this plan has needed so far, except parts: those of a fallback only once its guard has missed. Weights
+  /// that other plans of the same store have loaded do not count.
   std::set<WeightHandle> needed_weights() const;
   /// Weights that only fallbacks which never ran would need.
   std::set<WeightHandle> spared_weights() const;
@@ -137,23 +137,23 @@ class Executor {
   WeightStore& weights_;
   std::shared_ptr<const Program> program_;
   std::unique_ptr<Executable> executable_;
-  HostCopies copies_;                   // as kept_, before the stream, which may have work left that uses its memory
-  std::unique_ptr<PinnedBuffer> kept_;  // what each submission leaves: the status, and behind it places_
+  HostCopies copies_;                   // outlives the stream, as kept_: work left there may use its memory
+  std::unique_ptr<PinnedBuffer> kept_;  // results that each submission leaves: the status, and behind it places_
   std::unique_ptr<Stream> stream_;
   Progress progress_;
   std::shared_ptr<SharedMemory> memory_;
   std::shared_ptr<StateStore> states_;
   PagedStates paged_;
   StateKey key_;
-  std::vector<SequenceId> sequences_, own_;  // of the batch; of those, the ones that end with it
-  std::span<int32_t> places_;                // of the batch's sequences, in kept_
+  std::vector<SequenceId> sequences_, own_;  // the batch's; among those, the ones that end with it
+  std::span<int32_t> places_;                // places of the batch's sequences, in kept_
   std::vector<uint64_t> pages_;
   std::vector<int64_t> input_offset_;  // within the memory of inputs
   Submission submission_;
   IdVector<GuardId, bool> missed_;          // its fallback has run
   std::unique_ptr<RankExchange> exchange_;  // null: it runs alone
   std::unique_ptr<PartWaves> waves_;        // null: no step reads parts under a budget
-  std::vector<DeviceAddress> table_;        // of weights, as the device has it
+  std::vector<DeviceAddress> table_;        // weights' addresses, as the device has them
   uint64_t table_version_ = 0;
   DeviceAddress table_at_;
   std::vector<WeightHandle> in_use_;  // parts that the submission may use

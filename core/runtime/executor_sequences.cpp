@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// Pages for what the batch may write, their table, and the places where the sequences stand.
+/// Stages pages for what the batch may write, their table, and the sequences' places.
 void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
                                ExecutionResult& result) {
   result.state_pages = result.state_bytes = 0;
@@ -52,7 +52,7 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
                                  static_cast<int64_t>(count) * 4);
 }
 
-/// The sequences stand where the plan says, those that nobody else knows have ended.
+/// Leaves the sequences at the places that the plan says; those that nobody else knows have ended.
 void Executor::leave_sequences(const ExecuteOptions& options) {
   for (size_t i = 0; i < options.sequences.size(); ++i) states_->set_place(sequences_[i], places_[i]);
   for (; !own_.empty(); own_.pop_back()) states_->close(own_.back());

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Tables of weights and of pages, and small outputs, beside the inputs that reserve() is told of.
+/// Room for tables of weights and of pages, and small outputs, beside the inputs that reserve() is given.
 constexpr int64_t kLeastBlock = 64 << 10;
 
 }  // namespace
@@ -24,7 +24,7 @@ void HostCopies::reserve(int64_t bytes) {
 void HostCopies::begin() {
   arrivals_.clear();
   free_all();
-  // From here on one block holds what several held.
+  // One block now holds what several held.
   if (blocks_.size() > 1) blocks_.clear();
 }
 

@@ -14,7 +14,7 @@
 
 namespace stormcell {
 
-/// For one stream. The device must outlive it, and it the stream.
+/// Copies for one stream. The device must outlive it, and it the stream.
 class HostCopies {
  public:
   explicit HostCopies(Device& device);
@@ -47,9 +47,9 @@ class HostCopies {
   Device& device_;
   const bool at_once_;
   std::vector<Block> blocks_;
-  size_t block_ = 0;                // of which memory is taken
+  size_t block_ = 0;                // the block that memory is taken of
   int64_t taken_ = 0, wanted_ = 0;  // bytes since the last synchronisation, and the most of any time
-  std::vector<Arrival> arrivals_;   // that synchronize() hands over
+  std::vector<Arrival> arrivals_;   // arrivals that synchronize() hands over
 };
 
 }  // namespace stormcell

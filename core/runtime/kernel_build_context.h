@@ -30,7 +30,7 @@ struct KernelBuildContext {
   const Bindings& bounds;
   int threads;
   std::vector<WeightHandle>& requested;  ///< handles this step reads
-  StepParts& parts;                      ///< of those, the ones that branch_weight() gave
+  StepParts& parts;                      ///< the parts among those weights, given by branch_weight()
 
   const Graph& graph() const { return *program.graph; }
   const Node& node() const { return program.graph->node(step.node); }
@@ -45,7 +45,7 @@ struct KernelBuildContext {
   WeightHandle plain_weight(size_t index) const;
   WeightHandle f32_weight(size_t index) const;
   WeightHandle weight(size_t index, std::string layout, DType dtype) const;
-  /// As weight(), of a weight that may be a part: where input `index` stands in a branch, a step can wait for it. A
+  /// The same as weight(), for a weight that may be a part: if input `index` is in a branch, a step can wait for it. A
   /// kernel with more than one of them takes them branch by branch, as their parts come.
   WeightHandle branch_weight(size_t index, std::string layout, DType dtype) const;
   /// The kernel that the node's annotation names, null: any. A kernel that is asked for runs wherever it fits, not only

@@ -1,7 +1,7 @@
-// Which kernel of a device runs a step. A device lists its kernels as rows of a type of its own with these members:
+// The kernel that runs a step. A device lists its kernels as rows of a type of its own with these members:
 //   std::string_view op, name;
 //   KernelKnows knows;
-//   make: called with what the device's kernels are made from; gives a pointer to a kernel, null where it does not
+//   make: called with what the device's kernels are made from; gives a pointer to a kernel, null if it does not
 //   support the case.
 #pragma once
 #include <span>
@@ -30,7 +30,7 @@ struct KernelOffer {
   bool supports = false;  ///< it would run the step, were it asked for
 };
 /// Throws Error that names the node: no kernel of `device` runs it, or not the one that is asked for, and which ones
-/// would. Of kind bad_input where an annotation asks for it, else failed.
+/// would. Its kind is bad_input if an annotation asks for it, else failed.
 [[noreturn]] void refuse_kernel(const KernelBuildContext& context, std::span<const KernelOffer> offers,
                                 std::string_view device);
 

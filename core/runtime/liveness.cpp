@@ -16,7 +16,7 @@ void touch(Program& program, OperandId operand, int32_t step) {
   }
 }
 
-/// What a loop reads from outside must survive all its turns.
+/// Keeps what a loop reads from outside alive for all its turns.
 void outlive_loops(Program& program) {
   for (bool changed = true; changed;) {
     changed = false;

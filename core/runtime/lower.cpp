@@ -42,7 +42,7 @@ class Lowering {
   }
   int32_t here() const { return static_cast<int32_t>(program_.steps.size()); }
 
-  // The routed spaces from the outermost to `space`: those are the branches a node stands in.
+  // The routed spaces from the outermost to `space`: the branches that a node is in.
   std::vector<SpaceId> branches_of(SpaceId space) const {
     std::vector<SpaceId> chain;
     for (; space != kNone; space = graph_.space(space).parent)
@@ -110,7 +110,7 @@ class Lowering {
     if (is_route(node)) record_router(id, node);
   }
 
-  /// Behind a route: its router, and the step that records what it decided.
+  /// Adds, behind a route, its router, and the step that records what it decided.
   void record_router(NodeId id, const Node& node) {
     const SpaceId space = graph_.value(node.outputs[0]).type.space;
     ProgramRouter router;
@@ -120,7 +120,7 @@ class Lowering {
     router.dense_space = graph_.dense_ancestor(space);
     router.executions = repeat_ != kNone ? program_.repeats[repeat_].most : storage_.dim(Dim(1));
     router.repeat = repeat_;
-    // What leads up to the dense cells, so that the decision's cells can be named.
+    // The links up to the dense cells name the decision's cells.
     const std::vector<CellLink> chain = cell_chain(graph_, space, router.dense_space);
     router.by_row = has_distinct_cells(graph_, chain);
     Step record{.kind = StepKind::record, .node = id, .inputs = {router.decision}};
@@ -130,7 +130,7 @@ class Lowering {
     emit(std::move(record));
   }
 
-  /// What an exchange sends is laid together by a step of its own: behind it the ranks meet.
+  /// Adds a step that lays together the rows that an exchange sends; behind it the ranks meet.
   void send(const Node& node, Step step) {
     if (node.attributes.has("ranks")) program_.ranks = static_cast<int32_t>(node.attributes.integer("ranks"));
     step.kind = StepKind::send;
@@ -152,8 +152,7 @@ class Lowering {
   }
   void copy(OperandId from, OperandId to) { emit(copying(from, to)); }
 
-  // What the taken body of a late guard overwrites is saved before, and put back on a miss before anything else
-  // happens.
+  // Saves what the taken body of a late guard overwrites. A miss puts it back before anything else happens.
   struct Undo {
     std::set<ValueId> whole;     // states saved as a whole
     std::vector<Step> restores;  // in the order of the saves
@@ -164,8 +163,8 @@ class Lowering {
     copy(storage_.operand(state), saved);
     undo_->restores.push_back(copying(saved, storage_.operand(state)));
   }
-  /// Which rows the regions within the body will write is not known before they run, nor whether they will: their
-  /// states are saved whole.
+  /// Saves as a whole states that regions within the body change: which rows they will write, and whether they will,
+  /// is not known before they run.
   void save_for_regions(const Block& body) {
     for (const NodeId outer : body.nodes)
       for (const Block& inner : graph_.node(outer).bodies) {
@@ -175,7 +174,7 @@ class Lowering {
         graph_.for_each_node(inner, 0, visit);
       }
   }
-  /// What a value is now: a state may be another when its rows are put back.
+  /// The value as it is now, copied if it is a state: that may differ when its rows are put back.
   OperandId kept(ValueId value) {
     if (graph_.value(value).kind != ValueKind::state) return storage_.operand(value);
     const OperandId now = storage_.room_for(value);
@@ -218,7 +217,7 @@ class Lowering {
       step.inputs = {storage_.operand(predicate)};
       return emit(std::move(step));
     };
-    // With an early predicate one body runs and the other does not: nothing has to be saved.
+    // One body runs and the other does not if the predicate is early: nothing has to be saved.
     const bool late = node.inputs.empty();
     Undo undo;
     Undo* const outer = std::exchange(undo_, late ? &undo : nullptr);
@@ -252,7 +251,7 @@ class Lowering {
     const RepeatId index =
         program_.repeats.add({id, storage_.dim(Dim::parse(node.attributes.word("most"), graph_.symbols, node.name))});
     const RepeatId outer = std::exchange(repeat_, index);
-    Undo* const undo = std::exchange(undo_, nullptr);  // what its turns write is saved already
+    Undo* const undo = std::exchange(undo_, nullptr);  // the turns' writes are saved already
     Step begin;
     begin.kind = StepKind::repeat_begin;
     begin.node = id;
@@ -268,7 +267,7 @@ class Lowering {
     end.target = first + 1;
     end.most = program_.repeats[index].most;
     const int32_t last = emit(std::move(end));
-    program_.steps[first].target = last + 1;  // where to go when there is no turn at all
+    program_.steps[first].target = last + 1;  // the next step if there is no turn at all
     repeat_ = outer;
     undo_ = undo;
   }

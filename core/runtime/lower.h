@@ -1,4 +1,4 @@
-// From graph to program: the steps, which value lies in which buffer, and from which step to which each buffer lives.
+// Lowers a graph to a program: the steps, each value's buffer, and the steps from which to which each buffer lives.
 #pragma once
 #include "core/runtime/program.h"
 

@@ -66,11 +66,11 @@ class Planner {
   }
 
  private:
-  static constexpr double kMostLent = 1.14;  ///< of the live set, with rows lent
+  static constexpr double kMostLent = 1.14;  ///< factor of the live set, with rows lent
   static constexpr size_t kRounds = 16, kMostPlacements = 100'000;
 
-  // Large buffers first, then the long-lived first. What ends up highest is moved to the front, and all are placed
-  // again, a few times.
+  // Large buffers come first, then the long-lived first. The buffer that ends up highest is moved to the front, and all
+  // are placed again, a few times.
   void arrange() {
     plan_.arena_bytes = order_.empty() ? 0 : INT64_MAX;
     std::stable_sort(order_.begin(), order_.end(), [&](size_t a, size_t b) { return size_[a] > size_[b]; });
@@ -79,8 +79,8 @@ class Planner {
     improve(order_);
   }
 
-  /// Lends rows where nearly the same arena holds all that then lives longer. What lives at once takes no more; where
-  /// it finds no room as it lies, moving it out of the way may cost a map or two.
+  /// Lends rows if nearly the same arena holds all that then lives longer. Memory that lives at once does not grow; but
+  /// a buffer that finds no room as it lies may cost a map or two.
   void lend() {
     MemoryPlan copying = plan_;
     plan_.loans = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);

@@ -4,16 +4,16 @@
 
 namespace stormcell {
 
-/// A router that stands in both bodies of a guard, or in the prompt's pass and in decoding, is one router to everybody
-/// who counts or shows.
+/// A router in both bodies of a guard, or in the prompt's pass and in decoding, is one router to everybody who counts
+/// or shows.
 struct NamedRouters {
   std::vector<RouterId> first;     ///< by named router: the program's first
-  IdVector<RouterId, int32_t> of;  ///< which named one it is
+  IdVector<RouterId, int32_t> of;  ///< the named router that it is
 };
 NamedRouters name_routers(const Program& program);
 
-/// The decisions that stand, one for each named router and turn, in running order: where a guard missed after its first
-/// body had decided, the fallback's.
+/// The decisions that are valid, one for each named router and turn, in running order: if a guard missed after its
+/// first body had decided, the fallback's.
 std::vector<const ExecutedDecision*> standing_decisions(const Program& program, const NamedRouters& named,
                                                         const ExecutionResult& result);
 

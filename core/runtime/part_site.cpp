@@ -7,7 +7,7 @@
 namespace stormcell {
 namespace {
 
-/// The innermost branch that a node stands in.
+/// The innermost branch that a node is in.
 std::optional<std::pair<ValueId, int32_t>> branch_around(const Graph& graph, const Node& node) {
   for (SpaceId space = place_of(graph, node); space != kNone; space = graph.space(space).parent)
     if (const CellSpace& s = graph.space(space); s.kind == SpaceKind::routed && s.branch != kAllBranches)

@@ -31,8 +31,8 @@ struct PartSite {
   std::vector<PartUse> parts;  ///< in the order in which branches are computed
 };
 
-/// Where the weight that a step reads as input `input` stands: in one branch of one router. Nothing where it serves all
-/// branches, or none.
+/// The branch of one router that is served by the weight that a step reads as input `input`. Empty: the weight serves
+/// all branches, or none.
 struct PartPlace {
   OperandId decision;
   BranchGroup group;

@@ -1,4 +1,4 @@
-// Where parts lie under a budget: slots that are allocated once, and which part gives way to another.
+// Slots for parts under a budget, allocated once, and the choice of the part that gives way to another.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -19,8 +19,8 @@ enum class PartNeed : uint8_t {
 };
 
 /// A part of the list has no slot, is being read into one, or is ready in it: only then does it have an address. A
-/// ready part is in use while a submission may compute with it. What gives way is a ready part that nobody uses. Not
-/// safe from several threads: WeightStore has the lock.
+/// ready part is in use while a submission may compute with it. Only a ready part that nobody uses gives way. Not safe
+/// from several threads: WeightStore has the lock.
 class PartSlots {
  public:
   /// How far away the next use of a part is, in any unit: the one whose is farthest gives way.
@@ -28,13 +28,13 @@ class PartSlots {
 
   explicit PartSlots(WeightList& list) : list_(list) {}
 
-  /// Allocates slots anew, all of them empty. No part may be busy. Where the device refuses, there are those of before,
-  /// empty; none where it refuses them, too.
+  /// Allocates slots anew, all of them empty. No part may be busy. If the device refuses, the slots of before are
+  /// there, empty; none if it refuses them, too.
   void arrange(Device& device, std::vector<SlotClass> classes);
   const std::vector<SlotClass>& classes() const { return classes_; }
-  int64_t bytes() const { return bytes_; }              ///< of all slots
-  int64_t count() const;                                ///< of slots
-  int64_t ready_bytes() const { return ready_bytes_; }  ///< of ready parts
+  int64_t bytes() const { return bytes_; }              ///< bytes of all slots
+  int64_t count() const;                                ///< number of slots
+  int64_t ready_bytes() const { return ready_bytes_; }  ///< bytes of ready parts
   int64_t evictions() const { return evictions_; }
 
   bool is_being_read(WeightHandle handle) const { return has_slot(handle) && !list_.address(handle); }
@@ -43,33 +43,33 @@ class PartSlots {
   bool any_busy() const;
 
   /// Gives the part, which has none, a slot to be read into: an empty one, else one whose part gives way. False: none
-  /// does. Where it throws, nothing has given way.
+  /// does. If it throws, nothing has given way.
   bool give(WeightHandle handle, const NextUse& next_use, PartNeed need);
-  /// Where a part that is being read goes.
+  /// The slot of a part that is being read.
   DeviceAddress slot_address(WeightHandle handle) const { return slot_of(handle).address; }
-  /// It was read: it is ready.
+  /// Marks a part as read: it is ready.
   void fill(WeightHandle handle);
   /// Empties the slot of a part that nobody uses; nothing where it has none.
   void leave(WeightHandle handle);
 
   void begin_use(WeightHandle handle) { ++part(handle).users, touch(handle); }
   void end_use(WeightHandle handle) { --part(handle).users; }
-  /// Of every part that is ready, which is added to `in_use`.
+  /// Begins a use of every ready part and adds it to `in_use`.
   void begin_use_of_ready(std::vector<WeightHandle>& in_use);
-  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
+  /// Counts as a use: among parts whose next use is equally far, the least recently used gives way.
   void touch(WeightHandle handle) { part(handle).used = ++clock_; }
 
  private:
   struct Slot {
     DeviceAddress address;
-    WeightHandle holds;  // what lies there, or is being read into it
+    WeightHandle holds;  // the part that lies there, or is being read into it
   };
   struct SlotsOfClass {
     std::unique_ptr<DeviceBuffer> memory;
     IdVector<int32_t, Slot> all;
   };
   struct Part {
-    int32_t slot = -1;  // of its size's class
+    int32_t slot = -1;  // slot of its size's class
     int32_t users = 0;
     uint64_t used = 0;
   };

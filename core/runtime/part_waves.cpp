@@ -27,14 +27,14 @@ bool PartWaves::is_passed(const Use& use) const {
 }
 
 int64_t PartWaves::next_use(WeightHandle handle) const {
-  int64_t next = INT64_MAX;  // of another plan
+  int64_t next = INT64_MAX;  // a part of another plan has no use here
   if (!uses_.holds(handle)) return next;
   const auto steps_of_program = std::ssize(program_.steps);
   for (const Use& use : uses_[handle]) {
     const Told& told = told_[use.decision];
     const bool passed = is_passed(use), chosen = told.at_this_turn && use.step >= at_ && !passed;
-    // Who routes does not send the same cells each time: what has not been chosen for long is unlikely to be chosen
-    // next.
+    // A router does not send the same cells each time: a branch that has not been chosen for long is unlikely to be
+    // chosen next.
     const int64_t later = chosen || told.left_out.empty() ? 0 : steps_of_program * told.left_out[use.branch];
     next = std::min(next, turns_.steps_until(at_, use.step, passed) + later);
   }
@@ -59,8 +59,8 @@ void PartWaves::hear(const StatusArea& came) {
     told.left_out[b] = told.branches[b] == kAbsentBranch ? told.left_out[b] + 1 : 0;
 }
 
-/// In the order of their use, until visit() returns false. What stands in another fallback than the step where the
-/// device is may never run.
+/// Visits parts in the order of their use, until visit() returns false. A part of another fallback than the one where
+/// the device is may never be needed.
 template <class Visit>
 void PartWaves::for_each_wanted(Visit visit) const {
   const GuardId fallback = program_.steps[at_].fallback;
@@ -113,9 +113,9 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
     weights_.touch(part.handle);
     return true;
   });
-  // Where every slot is busy, those of the parts behind this one are among them: read ahead for the body of a guard
-  // that then missed, whose fallback begins with another branch. The first that comes is of this step, too, and would
-  // be read again if it gave way uncomputed.
+  // If every slot is busy, some hold parts behind this one: they were read ahead for the body of a guard that then
+  // missed, and its fallback begins with another branch. The first part that comes is of this step, too. If it gave way
+  // uncomputed, it would be read again.
   WeightHandle missing = first_missing();
   while (missing != kNone) {
     const bool has_slot = weights_.fetch_now(missing, use, progress.cancel);
@@ -127,7 +127,7 @@ void PartWaves::bring(const StatusArea& came, const Progress& progress, std::vec
   read_ahead(use);
   if (missing == kNone) return;
   report_if_long(progress);
-  in_use.reserve(in_use.size() + 1);  // what is in use must be told
+  in_use.reserve(in_use.size() + 1);  // a part in use must be reported
   // It has a slot, unless its reading failed or was dropped meanwhile: then hold() waits for another.
   weights_.hold(missing, use, progress.cancel);
   in_use.push_back(missing);

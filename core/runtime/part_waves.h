@@ -1,5 +1,5 @@
-// What an executor does under a budget while a batch runs: brings the parts that the device waits for, and reads ahead
-// what it will ask for.
+// Brings an executor, while a batch runs under a budget, the parts that the device waits for, and reads ahead those
+// that it will ask for.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -23,11 +23,11 @@ class PartWaves {
   /// `layout`: of the executable that is driven. All must outlive it.
   PartWaves(WeightStore& weights, const Program& program, const ExecutableLayout& layout);
 
-  /// A batch begins: progress of one that takes long is told.
+  /// Begins a batch; one that takes long reports its progress.
   void begin();
   /// After a submission that ended for want of parts: at least one of them is there when this returns, and readers are
-  /// at work on those behind it. Throws what reading it failed with, and as the token says. What is in use from then on
-  /// is added to `in_use`.
+  /// at work on those behind it. Throws what reading it failed with, and as the token says. Parts that are in use from
+  /// then on are added to `in_use`.
   void bring(const StatusArea& came, const Progress& progress, std::vector<WeightHandle>& in_use);
 
  private:
@@ -36,7 +36,7 @@ class PartWaves {
     OperandId decision;
     int32_t branch;
   };
-  /// What the device told of a decision.
+  /// The device's last report on a decision.
   struct Told {
     bool at_this_turn = false;
     std::vector<int32_t> branches;  ///< as StatusArea had them last
@@ -48,15 +48,14 @@ class PartWaves {
   /// got none for some turns is expected as many turns later than others.
   int64_t next_use(WeightHandle handle) const;
   bool is_passed(const Use& use) const;
-  /// Reads what the decision that was told of will need from here on, in the order of its use: so many parts as
-  /// most_parts_ahead() says, as long as there are slots for them. What was read farther ahead would take the slots of
+  /// Reads ahead the parts that the reported decision will need from here on, in the order of their use: as many as
+  /// most_parts_ahead() says, as long as there are slots for them. Parts read farther ahead would take the slots of
   /// what is kept for the next batch.
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
   void for_each_wanted(Visit visit) const;
-  /// The first part that the device waits for. kNone: none, because it only told which branches were chosen, or because
-  /// some have come since it ended the submission: it can compute with those, and they must not give way to one behind
-  /// them.
+  /// The first part that the device waits for. kNone: the device only told which branches were chosen, or some have
+  /// come since it ended the submission: it can compute with those, and they must not give way to one behind them.
   WeightHandle first_missing() const;
   void report_if_long(const Progress& progress) const;
 
@@ -70,7 +69,7 @@ class PartWaves {
   std::chrono::steady_clock::time_point began_;
   int64_t read_before_ = 0;  // bytes, when the batch began
   int64_t ahead_ = 0;        // most_parts_ahead()
-  // What the device told last.
+  // The device's last report.
   int32_t at_ = 0;
   OperandId decision_;
   IdVector<RepeatId, int32_t> turns_told_;

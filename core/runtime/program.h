@@ -1,6 +1,6 @@
-// What a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards, repeats) are steps
-// that the device decides itself. Within a segment (segments.h) nothing needs the host; only where one ends may a
-// submission end, for weights that are missing or rows of other ranks, and go on there.
+// A program is what a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards,
+// repeats) are steps that the device decides itself. Nothing within a segment (segments.h) needs the host. A submission
+// may end only where a segment ends, for missing weights or rows of other ranks, and goes on there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -24,7 +24,7 @@ using RepeatId = Id<struct RepeatTag>;
 enum class BufferKind : uint8_t {
   arena,   ///< planned scratch memory, reused by liveness
   input,   ///< bound at submission
-  weight,  ///< in the weight store
+  weight,  ///< lies in the weight store
   state,   ///< outlives the steps; never overlaid
   paged,   ///< a state of sequences, in pages that the submission brings (state_store.h)
 };
@@ -33,18 +33,18 @@ enum class BufferKind : uint8_t {
 struct ProgramBuffer {
   std::string name;
   BufferKind kind = BufferKind::arena;
-  Dim bytes;                    ///< at the submission's extents
+  Dim bytes;                    ///< bytes at the submission's extents
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
 /// A value as steps see it: where it lies and how many rows it has. Rows are an extent; or, on the device, a decision's
-/// or a ragged value's, and a fixed multiple of those for dense cells below. Where the buffer of a routed value holds
-/// all slots of the decision, the value is the slice of its branch; else it begins where its buffer does.
+/// or a ragged value's, and a fixed multiple of those for dense cells below. If the buffer of a routed value holds all
+/// slots of the decision, the value is the slice of its branch; else it begins where its buffer does.
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
   BufferId buffer;           ///< kNone: a weight
-  DType dtype = DType::f32;  ///< in which it lies
+  DType dtype = DType::f32;  ///< format in which it lies
   DimId rows;                ///< kNone: one row (no cells)
   OperandId decision;        ///< routed: of the decision that gives rows, and start where in_slots
   int32_t branch = kAllBranches;
@@ -125,12 +125,12 @@ struct Program {
   IdVector<RouterId, ProgramRouter> routers;
   IdVector<GuardId, ProgramGuard> guards;
   IdVector<RepeatId, ProgramRepeat> repeats;
-  std::vector<OperandId> raggeds;  ///< of each ragged value
-  std::vector<OperandId> paged;    ///< of each state in pages
-  int32_t ranks = 0;               ///< that its exchanges are between; 0: none, it runs alone
-  OperandId places;  ///< of the state that holds how many rows each sequence has; kNone: no state lies in pages
-  std::vector<OperandId> inputs;   ///< of each graph input, in value order
-  std::vector<OperandId> outputs;  ///< of each graph output
+  std::vector<OperandId> raggeds;  ///< operand of each ragged value
+  std::vector<OperandId> paged;    ///< operand of each state in pages
+  int32_t ranks = 0;               ///< number of ranks that its exchanges connect; 0: none, it runs alone
+  OperandId places;  ///< the state that holds how many rows each sequence has; kNone: no state lies in pages
+  std::vector<OperandId> inputs;   ///< operand of each graph input, in value order
+  std::vector<OperandId> outputs;  ///< operand of each graph output
 
   const Operand& decision_of(const ProgramRouter& router) const { return operands[router.decision]; }
   /// The rows for which choices of one execution are replayed, those of the dense space where a row of it names a cell.

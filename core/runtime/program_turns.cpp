@@ -17,7 +17,7 @@ int64_t ProgramTurns::steps_until(int32_t at, int32_t step, bool passed) const {
   if (repeat == repeats_.end()) return comes ? step - at : int64_t{step} - at + steps_;
   const int64_t rest = repeat->end - at, whole = repeat->end - repeat->begin;
   if (repeat->begin <= step && step < repeat->end) return comes ? step - at : rest + step - repeat->begin;
-  // Behind the repeat, which runs at least once more, for all that is known.
+  // The step is behind the repeat, which runs at least once more, for all that is known.
   return rest + whole + (step >= repeat->end ? step - repeat->end : steps_ - repeat->end + step);
 }
 

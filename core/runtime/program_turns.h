@@ -8,8 +8,8 @@
 
 namespace stormcell {
 
-/// Programs run again and again from their first step to their last, and a repeat from its first to its last as long as
-/// it may: what stands in it comes again before what stands behind it.
+/// The order of uses in a program: it runs again and again from its first step to its last, and so does a repeat as
+/// long as it may. A step in a repeat comes again before the steps behind the repeat.
 class ProgramTurns {
  public:
   explicit ProgramTurns(const Program& program);

@@ -1,5 +1,5 @@
-// What an executor does where its device waits for rows of other ranks: meets them, between two submissions, and brings
-// what arrived.
+// Meets the other ranks between two submissions, when an executor's device waits for their rows, and brings what
+// arrived.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,8 +19,8 @@ class RankExchange {
   RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments, HostCopies& copies);
 
   /// After a submission that ended with `exchange`, once the stream is done. `came`: the host's copy of the status,
-  /// which lies at `status` on the device. `stream`: that of the copies. What arrived is on its way to the device when
-  /// this returns.
+  /// which lies at `status` on the device. `stream`: that of the copies. Rows that arrived are on their way to the
+  /// device when this returns.
   void run(const StatusArea& came, DeviceAddress status, Stream& stream, const CancellationToken& cancel);
   /// After the last submission of a batch: no rank goes on to another before all have come so far.
   void end_batch(const CancellationToken& cancel) { communicator_.meet("the end of a batch", cancel); }

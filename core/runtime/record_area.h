@@ -20,7 +20,7 @@ struct RecordView {
   float* scores = nullptr;      ///< [cells, score_columns]
 };
 
-/// Where one router's records lie in the area of records.
+/// The places of one router's records in the area of records.
 struct RecordLayout {
   DecisionShape bound;        ///< cells: most that may come
   int32_t score_columns = 0;  ///< scores that a record keeps of a cell; 0: none

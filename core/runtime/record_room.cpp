@@ -20,7 +20,7 @@ void RecordRoom::find_chains(const Bindings& bounds) {
     const ProgramRouter& router = p.routers[step.router];
     const Operand& d = p.decision_of(router);
     const SpaceId space = p.graph->value(d.value).type.space;
-    // The router's own step stands before its record.
+    // The router's own step comes before its record.
     routers_[step.router] = {CellChain(cell_chain(*p.graph, space, router.dense_space), 1), step.inputs,
                              p.steps[i - 1].inputs[0]};
     most_choices_ = std::max(most_choices_, p.dims[d.decision_cells].evaluate(bounds) * d.fan_out);

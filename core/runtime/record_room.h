@@ -10,7 +10,7 @@
 
 namespace stormcell {
 
-/// An execution of a router: its index in the program, and the turn of the repeat that it stands in.
+/// An execution of a router: its index in the program, and the turn of the repeat that it is in.
 struct RouterTurn {
   RouterId router;
   int32_t turn;

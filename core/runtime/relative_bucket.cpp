@@ -17,7 +17,7 @@ int relative_bucket(int relative_position, bool bidirectional, int buckets, int 
   }
   const int exact = buckets / 2;
   if (distance < exact) return bucket + distance;
-  if (distance >= max_distance) return bucket + buckets - 1;  // what the formula gives, without its logarithm
+  if (distance >= max_distance) return bucket + buckets - 1;  // the formula gives this; no logarithm is needed
   // The quotient of logarithms is f32, the divisor double rounded to f32, as torch computes it.
   const float logarithm = std::log(static_cast<float>(distance) / static_cast<float>(exact));
   const float divisor = static_cast<float>(std::log(static_cast<double>(max_distance) / exact));

@@ -51,7 +51,7 @@ class Lending {
         if (program_.operands[o].buffer != kNone) writes_[program_.operands[o].buffer].push_back(s);
     }
     for (const OperandId o : program_.outputs) elsewhere_[o] = true;
-    // What a body yields may lie in memory that is read by another name.
+    // A body's yields may lie in memory that is read by another name.
     std::set<ValueId> yielded;
     for (const Node& node : program_.graph->nodes)
       for (const auto& yields : node.yields) yielded.insert(yields.begin(), yields.end());
@@ -59,7 +59,7 @@ class Lending {
       if (yielded.contains(program_.operands[o].value)) elsewhere_[o] = true;
   }
 
-  /// A step that sends whole rows of a decision's cells, as they lie, to where only operators read them.
+  /// Whether a step sends whole rows of a decision's cells, as they lie, to where only operators read them.
   bool may_lend(const Step& step, OperandId borrower) const {
     const Operand &from = program_.operands[step.inputs[0]], &to = program_.operands[borrower];
     if (step.inputs.size() != 2 || !program_.operands[step.inputs[1]].is_decision || to.decision != step.inputs[1])
@@ -111,7 +111,8 @@ class Lending {
   IdVector<BufferId, int32_t>& last_;
   IdVector<OperandId, int32_t> last_read_;
   IdVector<OperandId, bool> elsewhere_;  ///< something else than an operator reads it, or reads it by another name
-  IdVector<OperandId, std::vector<BufferId>> held_;  ///< of a borrower: where its rows may lie beside its own memory
+  IdVector<OperandId, std::vector<BufferId>> held_;  ///< buffers in which a borrower's rows may lie beside its own
+                                                     ///< memory
   IdVector<BufferId, std::vector<int32_t>> writes_;  ///< steps, ascending
   std::vector<std::pair<int32_t, int32_t>> loops_;   ///< first and last steps
   std::vector<int64_t> live_;                        ///< bytes of the arena alive, by step

@@ -37,7 +37,7 @@ void count_contents(const Segment& leaf, const Program& program, SegmentWords& w
     const auto holds = [&](int32_t target) { return target >= leaf.begin && target <= leaf.end; };
     words.kernels += step.kind == StepKind::kernel;
     words.branches += step.kind == StepKind::skip_empty && holds(step.target);
-    // Behind a guard's jump over it lies its fallback.
+    // A guard's fallback lies behind its jump over it.
     words.guards += step.kind == StepKind::guard && holds(program.steps[step.target - 1].target);
     words.repeats += step.kind == StepKind::repeat_end && holds(step.target);
   }

@@ -119,7 +119,7 @@ class Cutting {
   const Program& program_;
   std::vector<Region> regions_;
   std::set<int32_t> cuts_;              // steps where a leaf begins
-  std::map<int32_t, SegmentEnd> ends_;  // of the leaf before such a step
+  std::map<int32_t, SegmentEnd> ends_;  // end of the leaf before such a step
   std::vector<RepeatId> repeats_;       // around the segment whose leaves are numbered
 };
 

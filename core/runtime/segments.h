@@ -21,7 +21,7 @@ enum class SegmentKind : uint8_t {
   repeat,    ///< children turn after turn
 };
 
-/// Why a submission may end with a leaf.
+/// The reason why a submission may end with a leaf.
 enum class SegmentEnd : uint8_t {
   none,      ///< it does not: the leaf ends where a branch, a guard or a repeat goes another way
   fallback,  ///< the fallback behind it may lack its weights
@@ -32,10 +32,10 @@ enum class SegmentEnd : uint8_t {
 
 struct Segment {
   SegmentKind kind = SegmentKind::leaf;
-  SegmentEnd ends = SegmentEnd::none;  ///< of a leaf
-  int32_t leaf = -1;                   ///< of a leaf: its number
+  SegmentEnd ends = SegmentEnd::none;  ///< set for a leaf
+  int32_t leaf = -1;                   ///< number of a leaf
   int32_t begin = 0, end = 0;          ///< steps [begin, end)
-  std::vector<Segment> children;       ///< in order, without gaps; of a leaf none
+  std::vector<Segment> children;       ///< in order, without gaps; a leaf has none
 };
 
 /// A leaf as a submission names it.
@@ -53,7 +53,7 @@ struct SegmentTree {
   int32_t leaf_at(int32_t step) const;
   /// "leaf 3, turn 2 of rounds"; without turns "leaf 3 in rounds". `turns`: by repeat of the program.
   std::string name(const Program& program, int32_t leaf, std::span<const int32_t> turns = {}) const;
-  /// Of that what stands behind the leaf's number.
+  /// The part of name() behind the leaf's number.
   std::string turns_text(const Program& program, int32_t leaf, std::span<const int32_t> turns) const;
 };
 

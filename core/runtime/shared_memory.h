@@ -1,6 +1,6 @@
-// Memory of plans that never run at the same time: one allocation of each kind, as large as the largest plan needs,
-// whoever runs uses it. What a plan leaves there stands until the next plan runs. States are not here: they outlive an
-// execution.
+// Memory of plans that never run at the same time: one allocation of each kind, as large as the largest plan needs, for
+// the plan that runs. Contents that a plan leaves there last until the next plan runs. States are not here: they
+// outlive an execution.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -18,9 +18,9 @@ enum class SharedPart : uint8_t {
   activations,  ///< arena and scratch
   records,      ///< recorded decisions
   status,       ///< execution status and events
-  inputs,       ///< of the graph
+  inputs,       ///< inputs of the graph
   replayed,     ///< decisions to replay
-  pages,        ///< which pages the sequences' states lie in
+  pages,        ///< addresses of the pages that the sequences' states lie in
 };
 
 class SharedMemory {
@@ -30,14 +30,14 @@ class SharedMemory {
   explicit SharedMemory(Device& device);
   ~SharedMemory();
 
-  /// At least so many bytes of a kind from here on. Where that moves the memory, its contents are lost and address()
-  /// changes: ask for it at each submission. Throws the device's Error where it has no memory; then nothing of the kind
-  /// is held.
+  /// Reserves at least so many bytes of a kind from here on. If that moves the memory, its contents are lost and
+  /// address() changes: ask for it at each submission. Throws the device's Error if it has no memory; then nothing of
+  /// the kind is held.
   void reserve(SharedPart kind, int64_t bytes);
-  /// Of a kind that was reserved.
+  /// Address of a kind that was reserved.
   DeviceAddress address(SharedPart kind) const;
   int64_t bytes(SharedPart kind) const;
-  /// Of all kinds.
+  /// Bytes of all kinds.
   int64_t bytes() const;
 
  private:

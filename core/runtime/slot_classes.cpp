@@ -19,7 +19,7 @@ std::vector<SlotClass> slot_classes(const std::map<int64_t, int64_t>& parts, int
   std::vector<SlotClass> given = wanted;
   int64_t left = budget;
   for (size_t i = 0; i < given.size(); ++i) {
-    // In reals: a budget times the bytes of a class may be more than 2^63.
+    // Computed in reals: a budget times the bytes of a class may be more than 2^63.
     const double share = static_cast<double>(budget) * (wanted[i].bytes * wanted[i].count) / total;
     const auto slots = std::max<int64_t>(static_cast<int64_t>(share) / given[i].bytes, i == 0);
     given[i].count = std::min(slots, left / given[i].bytes);

@@ -8,14 +8,14 @@ namespace stormcell {
 
 /// Slots of one size, which hold parts of that size or less.
 struct SlotClass {
-  int64_t bytes = 0;  ///< of one slot, a multiple of 64
+  int64_t bytes = 0;  ///< bytes of one slot, a multiple of 64
   int64_t count = 0;
   bool operator==(const SlotClass&) const = default;
 };
 
 /// Largest first, together at most `budget` bytes, of which one slot as large as the largest part must be able to be:
-/// so every part fits somewhere. What is left is divided by the bytes that parts of each size have together. `parts`:
-/// how many there are of each size in bytes.
+/// so every part fits somewhere. The rest is divided by the bytes that parts of each size have together. `parts`: how
+/// many there are of each size in bytes.
 std::vector<SlotClass> slot_classes(const std::map<int64_t, int64_t>& parts, int64_t budget);
 
 /// The index of the class that holds parts of `bytes`: the smallest slots in which they fit. -1: none.

@@ -103,7 +103,7 @@ class SlotSharing {
                                               [&](const BranchBuffer& v) { return !stays_inside(decision, v); });
     std::vector<Slots> all;
     for (auto at = buffers.begin(); at != inside;) {
-      // What begins at one step is the outputs of one scatter, and stays together: one copy then moves all rows.
+      // Buffers that begin at one step are the outputs of one scatter and stay together: one copy then moves all rows.
       auto next = at + 1;
       while (next != inside && next->first == at->first && next->branch != (next - 1)->branch) ++next;
       add_together(all, {at, next});
@@ -126,7 +126,7 @@ class SlotSharing {
     }
   }
 
-  /// Into the slots that grow least in time, among those that are in use when the values begin.
+  /// Puts values into the slots that grow least in time, among those that are in use when the values begin.
   static void add_together(std::vector<Slots>& all, std::span<const BranchBuffer> values) {
     int32_t last = -1;
     for (const BranchBuffer& v : values) last = std::max(last, v.last);

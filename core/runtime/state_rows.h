@@ -1,5 +1,5 @@
-// Where the rows of states lie, and what state_put may write of them, for the oracle and the kernels alike: rows that
-// do not fit are a failure of the step, never cut off.
+// The rows of states in memory, and the rows that state_put may write, for the oracle and the kernels alike. Rows that
+// do not fit fail the step; they are never cut off.
 #pragma once
 #include <algorithm>
 #include <cstddef>
@@ -50,7 +50,7 @@ struct StateRows {
   }
 };
 
-/// Where state_put writes: the rows of each parent, one parent after another in the value that is put, from the
+/// The rows that state_put writes: those of each parent, one parent after another in the value that is put, from the
 /// parent's place `at` on.
 struct PutRange {
   StateRows state;
@@ -63,20 +63,20 @@ struct PutRange {
       if (const StepFailure failure = state.check(p, place(p), rows.count(p))) return failure;
     return {};
   }
-  /// The rows to their places.
+  /// Copies the rows to their places.
   void put(const std::byte* from) const {
     each([&](std::byte* kept, int64_t first, int64_t n) {
       std::memcpy(kept, from + first * state.row_bytes, bytes(n));
     });
   }
-  /// What stands in their places.
+  /// Copies the rows that are in their places to `to`.
   void get(std::byte* to) const {
     each([&](const std::byte* kept, int64_t first, int64_t n) {
       std::memcpy(to + first * state.row_bytes, kept, bytes(n));
     });
   }
 
-  /// visit(where they are kept, the first of them in the value that is put, rows) for rows that lie behind each other.
+  /// visit(place in the state, the first of them in the value that is put, rows) for rows that lie behind each other.
   template <class Visit>
   void each(Visit visit) const {
     for (int64_t p = 0; p < rows.parents; ++p)

@@ -94,7 +94,7 @@ void StateStore::expect_key(const Sequence& sequence, const StateKey& key) const
 
 void StateStore::reserve(SequenceId sequence, const StateKey& key, int64_t rows) {
   Sequence& s = at(sequence);
-  // Without rows there is nothing that another plan has written.
+  // A sequence without rows has nothing that another plan has written.
   if (s.place == 0 && !s.states.empty()) {
     for (Pages& pages : s.states) give_back(pages, 0);
     s.states.clear();

@@ -26,10 +26,10 @@ struct SequenceState {
   int64_t page_bytes() const { return page_rows * width * static_cast<int64_t>(element_size(dtype)); }
   bool operator==(const SequenceState&) const = default;
 };
-/// What a plan needs of sequences' states; two plans with the same key read each other's.
+/// A plan's demands on sequences' states; two plans with the same key read each other's.
 struct StateKey {
   std::vector<SequenceState> states;  ///< in the order of Program::paged
-  /// Whether the two hold the same states, in whatever order. Where not, `why` says the first difference.
+  /// Whether the two hold the same states, in whatever order. If not, `why` says the first difference.
   bool fits(const StateKey& other, std::string* why = nullptr) const;
 };
 StateKey state_key(const Program& program);

@@ -1,5 +1,5 @@
-// What a device leaves of an execution besides decisions and outputs: a code, counters, events. One description for the
-// device that writes them in its memory and the host that reads its copy.
+// Results of an execution besides decisions and outputs: a code, counters, events. One description serves the device
+// that writes them in its memory and the host that reads its copy.
 #pragma once
 #include <algorithm>
 #include <span>
@@ -11,10 +11,10 @@
 
 namespace stormcell {
 
-/// What a device tells of a branch of the decision that it waits for.
+/// State of a branch of the decision that the device waits for.
 enum ToldBranch : int32_t {
   kAbsentBranch = 0,    ///< it got no cell
-  kWantedBranch = 1,    ///< its parts will be used from the step on from which the submission is to be resumed
+  kWantedBranch = 1,    ///< its parts will be used from the step on at which the submission resumes
   kComputedBranch = 2,  ///< that step has computed it already
 };
 
@@ -26,12 +26,12 @@ struct ExecutionStatus {
     failed = 3,  ///< no step behind the one that failed has run, and no submission goes on from here
   };
   int32_t code = done;
-  int32_t leaf = 0;    ///< where it waits(): to go on with, at the turns that StatusArea::turns tell
+  int32_t leaf = 0;    ///< the leaf where it waits(), to go on with at the turns that StatusArea::turns has
   GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
   OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
   int32_t events = 0;  ///< written
-  int32_t lost_events = 0;  ///< for which there was no room
-  uint64_t waited_ns = 0;   ///< what waves of the step that waits took so far, where events are asked for
+  int32_t lost_events = 0;  ///< events for which there was no room
+  uint64_t waited_ns = 0;   ///< time that waves of the waiting step took so far, if events are asked for
   StepFailure failure;      ///< failed: the first one
 
   /// The host has to do something before a submission goes on.
@@ -48,10 +48,10 @@ struct ExecutionStatus {
 /// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
 struct ExchangeStatus {
   DeviceAddress send;     ///< rows for each rank: StatusArea::sent_rows
-  DeviceAddress receive;  ///< where rows from each rank are to lie: StatusArea::arrived_rows
+  DeviceAddress receive;  ///< place of the rows from each rank: StatusArea::arrived_rows
   int64_t row_bytes = 0;
   int64_t most_rows = 0;  ///< room there
-  NodeId node;            ///< that exchanges
+  NodeId node;            ///< node that exchanges
   /// not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
   int32_t tells_rows = 0;
 };
@@ -100,7 +100,7 @@ struct StatusArea {
   std::span<int32_t> ragged_cells;  ///< by ragged value
   std::span<int32_t> turns;         ///< by repeat: turns done, of those that run
   ExchangeStatus* exchange;
-  std::span<int32_t> sent_rows, arrived_rows;  ///< by rank, of the exchange that waits
+  std::span<int32_t> sent_rows, arrived_rows;  ///< by rank, for the exchange that waits
   std::span<int32_t> branches;                 ///< needs_weights without a guard: a ToldBranch each
   std::span<DeviceEvent> events;               ///< begin at without_events
   int64_t without_events, with_events;

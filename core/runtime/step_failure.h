@@ -18,7 +18,7 @@ struct StepFailure {
     elsewhere = 3,           ///< a submission goes on at leaf `got`, the device waits at `at`; -1: nowhere
   };
   int32_t what = none;
-  NodeId node;  ///< that was computed; kNone: whoever finds the failure does not know it
+  NodeId node;  ///< node that was computed; kNone: whoever finds the failure does not know it
   int64_t parent = 0, at = 0, got = 0, most = 0;
   explicit operator bool() const { return what != none; }
 };

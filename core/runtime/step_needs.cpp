@@ -56,7 +56,7 @@ void sort_weights(const Program& p, const IdVector<int32_t, StepNeeds>& needs, c
 
 int32_t most_events(const Program& p, const Bindings& bounds) {
   int64_t events = 0;
-  std::vector<int64_t> turns{1};  // of the repeats that are open
+  std::vector<int64_t> turns{1};  // turns of the repeats that are open
   for (const Step& step : p.steps) {
     if (step.kind == StepKind::kernel) events += turns.back();
     if (step.kind == StepKind::repeat_end) turns.pop_back();

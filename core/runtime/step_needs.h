@@ -10,8 +10,8 @@
 namespace stormcell {
 
 struct StepNeeds {
-  std::vector<WeightHandle> weights;  ///< that it reads
-  StepParts parts;                    ///< of those, the ones that stand in branches
+  std::vector<WeightHandle> weights;  ///< weights that it reads
+  StepParts parts;                    ///< the parts among those, which stand in branches
   RouterId router = kNone;            ///< the one that decides there, if any
   int32_t ragged = -1;                ///< the ragged value that it computes; -1: none
 };

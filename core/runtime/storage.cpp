@@ -59,7 +59,7 @@ void Storage::alias_guard_outputs() {
   }
 }
 
-// Of the graph's own block alone: what is made there is made once, and its later readers stand behind it.
+// Looks at the graph's own block alone: what is made there is made once, and its later readers stand behind it.
 void Storage::alias_in_place() {
   for (size_t at = 0; at < graph_.top.nodes.size(); ++at) {
     const Node& node = graph_.node(graph_.top.nodes[at]);
@@ -69,7 +69,7 @@ void Storage::alias_in_place() {
   }
 }
 
-/// Nobody reads the value behind the node at place `at` of the graph's own block, and it is nobody else's memory.
+/// Whether nobody reads the value behind the node at place `at` of the graph's own block, and nobody shares its memory.
 bool Storage::may_be_overwritten(ValueId value, size_t at) const {
   const auto& nodes = graph_.top.nodes;
   if (graph_.value(value).kind != ValueKind::result || alias_.contains(value)) return false;

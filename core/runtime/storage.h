@@ -1,4 +1,4 @@
-// Which value of a graph lies in which buffer of its program.
+// Assigns the values of a graph to the buffers of its program.
 #pragma once
 #include <map>
 #include <string>
@@ -29,7 +29,7 @@ class Storage {
   void alias_in_place();
   bool may_be_overwritten(ValueId value, size_t at) const;
   bool makes(const Block& body, ValueId value) const;
-  ValueId owner_of(ValueId value) const;  ///< in whose buffer it lies; itself, where it has one of its own
+  ValueId owner_of(ValueId value) const;  ///< the value whose buffer it lies in; itself, if it has one of its own
   BufferId add_buffer(std::string name, BufferKind kind, Dim bytes);
   void rows_of(SpaceId space, Operand& operand);
   void decision_operand(const Value& value, Operand& operand);

@@ -15,7 +15,7 @@ class PinnedBuffer {
   virtual int64_t bytes() const = 0;
 };
 
-/// A place in a stream's work that other streams can wait for. Of the device that made it.
+/// A place in a stream's work that other streams can wait for. It belongs to the device that made it.
 class Event {
  public:
   virtual ~Event() = default;
@@ -26,7 +26,7 @@ class Event {
 class Stream {
  public:
   virtual ~Stream() = default;
-  /// From and to any memory of the host: the calling thread may be held while the device fetches it.
+  /// Copies from and to any memory of the host: the calling thread may be held while the device fetches it.
   virtual void copy_to_device(DeviceAddress to, const void* from, int64_t bytes) = 0;
   virtual void copy_to_host(void* to, DeviceAddress from, int64_t bytes) = 0;
   /// Never hold the calling thread. All of the host's memory lies in one PinnedBuffer of the device; a device that
@@ -36,8 +36,8 @@ class Stream {
   /// The event stands for everything that was put on this stream before; recorded again, for more, whoever waits
   /// already.
   virtual void record(Event& event) = 0;
-  /// What is put on this stream from here on runs after all that the event stands for now. Never holds the calling
-  /// thread. Error(failed) where the event was never recorded: nothing would be waited for.
+  /// Lets all later work on this stream run after what the event stands for now. Never holds the calling thread.
+  /// Error(failed) if the event was never recorded: nothing would be waited for.
   virtual void wait(const Event& event) = 0;
   /// Waits until everything put on the stream is done; throws what failed there. Counted by the device.
   virtual void synchronize() = 0;

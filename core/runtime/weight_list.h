@@ -1,4 +1,4 @@
-// The weights that plans asked for, by handle: what each is, which branch it serves, where it lies.
+// The weights that plans asked for, by handle: identity, branch, address.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace stormcell {
 /// others are dense: loaded for good.
 struct ListedWeight {
   WeightKey key;
-  int64_t bytes = 0;                 ///< on the device, exact before it is loaded, too
-  std::optional<BranchGroup> group;  ///< of a part
-  bool pinned = false;               ///< of a branch, kept for good: dense, and counted to the budget
-  bool asked = true;                 ///< by somebody whose executable lives, or is still to be made
+  int64_t bytes = 0;                 ///< bytes on the device, exact before it is loaded, too
+  std::optional<BranchGroup> group;  ///< branch of a part
+  bool pinned = false;               ///< weight of a branch that is kept for good: dense, and counted to the budget
+  bool asked = true;                 ///< somebody asks for it whose executable lives, or is still to be made
   int32_t readers = 0;               ///< executables that live
   bool is_part() const { return group.has_value(); }
 };
@@ -30,35 +30,35 @@ struct ListedWeight {
 class WeightList {
  public:
   std::optional<WeightHandle> find(const WeightKey& key) const;
-  /// Where memory is refused the list is as before.
+  /// Adds a weight. If memory is refused, the list is as before.
   WeightHandle add(ListedWeight weight);
   const ListedWeight& operator[](WeightHandle handle) const { return weights_[handle]; }
-  /// From here on somebody reads it who does not stand in its branch, or keeps it for good.
+  /// Makes a part dense: a reader outside its branch needs it, or it is kept for good.
   void make_dense(WeightHandle handle, bool pinned) {
     weights_[handle].group.reset(), weights_[handle].pinned = pinned;
   }
-  /// One that nobody asked for any more is asked for again, as it is from here on.
+  /// Asks again for a weight that nobody asked for any more, with its group and pinning from here on.
   void ask_again(WeightHandle handle, std::optional<BranchGroup> group, bool pinned);
   void add_reader(WeightHandle handle) { ++weights_[handle].readers; }
-  /// Behind the last one nobody asks for it.
+  /// After the last reader nobody asks for it.
   void remove_reader(WeightHandle handle) { weights_[handle].asked = --weights_[handle].readers > 0; }
 
-  /// Where it lies; 0: it is not there.
+  /// Address of a weight; 0: it is not there.
   DeviceAddress address(WeightHandle handle) const { return addresses_[handle]; }
   void set_address(WeightHandle handle, DeviceAddress address);
-  /// All of them: what a device reads.
+  /// All addresses, as a device reads them.
   const IdVector<WeightHandle, DeviceAddress>& addresses() const { return addresses_; }
   /// Changes with every address and with every weight that is added. Any thread may ask without the lock.
   uint64_t version() const { return version_.load(); }
 
-  // Of what is asked for:
+  // Sums over the weights that are asked for:
   /// How many parts there are of each size in bytes.
   std::map<int64_t, int64_t> part_sizes() const;
-  /// Of parts and of what is pinned.
+  /// Bytes of parts and of pinned weights.
   int64_t branch_weight_bytes() const;
-  /// Of what is pinned, each in a place of its own.
+  /// Bytes of pinned weights, each in a place of its own.
   int64_t pinned_bytes() const;
-  /// The bytes that the largest part takes in a slot, and whose it is; 0: no part was asked for.
+  /// Bytes of the largest part in a slot, and the branch it serves; 0: no part was asked for.
   std::pair<int64_t, BranchGroup> largest_part() const;
 
  private:

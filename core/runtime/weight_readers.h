@@ -1,4 +1,4 @@
-// The threads that read weights under a budget, so that those that compute never do.
+// Threads that read weights under a budget; those that compute never read.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -20,17 +20,16 @@ class WeightReaders {
  public:
   /// `read` is called by the pool's threads, one handle at a time on each, and must not throw.
   WeightReaders(int threads, std::function<void(WeightHandle handle)> read);
-  /// What is being read is read to its end; what still waits never is.
+  /// Finishes readings that have begun. Those that still wait never begin.
   ~WeightReaders();
   WeightReaders(const WeightReaders&) = delete;
   WeightReaders& operator=(const WeightReaders&) = delete;
 
-  /// A list of the one handle, so that no memory is asked for here: whoever puts it has said by then that it is being
-  /// read.
+  /// A list of the one handle, so that no memory is asked for here: its caller has said by then that it is being read.
   void put(std::list<WeightHandle> one, bool first) noexcept;
   /// A handle that waits to be read is the next one.
   void hurry(WeightHandle handle);
-  /// Those that no thread has begun to read; from here on nobody will.
+  /// Takes the handles that no thread has begun to read; from here on nobody will.
   std::list<WeightHandle> take_waiting() noexcept;
 
  private:

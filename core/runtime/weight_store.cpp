@@ -9,7 +9,7 @@
 namespace stormcell {
 namespace {
 
-constexpr auto kPoll = std::chrono::milliseconds(20);  // of a cancellation token
+constexpr auto kPoll = std::chrono::milliseconds(20);  // interval at which a cancellation token is polled
 
 double seconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
@@ -24,7 +24,7 @@ WeightStore::WeightStore(Device& device, std::shared_ptr<const WeightSource> sou
 
 WeightStore::~WeightStore() { readers_.reset(); }
 
-// What was asked for
+// Requests
 // -----------------------------------------------------------------------------------------------------------------
 
 WeightHandle WeightStore::request(const WeightKey& key, const BranchGroup* group, PartResidency residency) {
@@ -195,8 +195,8 @@ void WeightStore::arrange(const CancellationToken& cancel) {
 // Reading parts
 // ----------------------------------------------------------------------------------------------------------------------
 
-/// What may be refused memory comes before the slot: a part that has one is being read, and a reader will tell who
-/// waits.
+/// Allocates all that may be refused memory before the slot: a part that has a slot is being read, and a reader will
+/// tell those who wait.
 bool WeightStore::start(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   std::list<WeightHandle> asked = {handle};
   const auto ticket = tickets_.emplace(handle, std::make_shared<Ticket>()).first;
@@ -220,7 +220,7 @@ bool WeightStore::fetch_ahead(WeightHandle handle, const NextUse& next_use) {
   return list_.address(handle) || tickets_.contains(handle) || start(handle, next_use, PartNeed::ahead);
 }
 
-/// Of a part that is not there, as fetch_now().
+/// Fetches a part that is not there, as fetch_now() does.
 bool WeightStore::fetch_locked(WeightHandle handle, const NextUse& next_use, PartNeed need,
                                std::unique_lock<std::mutex>& lock, const CancellationToken& cancel) {
   if (tickets_.contains(handle)) {
@@ -253,7 +253,7 @@ void WeightStore::drop_waiting() {
   changed_.notify_all();
 }
 
-/// On a thread of the readers.
+/// Runs on a thread of the readers.
 void WeightStore::read_part(WeightHandle handle) {
   int64_t stored = 0;
   std::exception_ptr failure;
@@ -273,7 +273,7 @@ void WeightStore::read_part(WeightHandle handle) {
   const std::lock_guard lock(mutex_);
   const auto ticket = tickets_.extract(handle).mapped();
   ticket->done = true;
-  ticket->failure = std::move(failure);  // who waits for it destroys it
+  ticket->failure = std::move(failure);  // a waiting thread destroys it
   if (ticket->failure) {
     slots_.leave(handle);
   } else {
@@ -294,7 +294,7 @@ void WeightStore::hold(WeightHandle handle, const NextUse& next_use, const Cance
     if (!fetch_locked(handle, next_use, PartNeed::anyway, lock, cancel)) continue;
     const std::shared_ptr<Ticket> ticket = tickets_.at(handle);
     while (!changed_.wait_for(lock, kPoll, [&] { return ticket->done; })) cancel.check();
-    // What failed before anybody asked may be there now.
+    // A reading that failed before anybody asked may succeed now.
     if (ticket->failure && !joins) std::rethrow_exception(ticket->failure);
   }
   if (waits) counters_.stall_seconds += seconds_since(begin);
@@ -306,7 +306,7 @@ void WeightStore::touch(WeightHandle handle) {
   slots_.touch(handle);
 }
 
-// What submissions use
+// Use by submissions
 // ---------------------------------------------------------------------------------------------------------------
 
 bool WeightStore::take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version) {

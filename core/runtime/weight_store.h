@@ -1,4 +1,4 @@
-// The weights of one model on one device, each once, whoever uses it: baseline and optimised plans share them.
+// The weights of one model on one device, each once: baseline and optimised plans share them.
 //
 // The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are
 // loaded for good, as all are without a budget. With one, the weights that serve one branch of a router (parts) are
@@ -12,14 +12,13 @@
 //   the store. Slots are allocated under it as well, while no part is busy.
 // - The readers' own lock is taken last. Their threads call read_part() with no lock held, and end before anything else
 //   is destroyed.
-// - `changed_` is told when a reading ended and when a part is not in use any more.
+// - `changed_` is notified when a reading ended and when a part is not in use any more.
 //
-// What counts, for the budget and for the slots, is what executables that live read, and those that are being made:
-// plans come and go, of one phase and of another, with other annotations. A store that is asked what a plan would take,
-// and runs none, is one of its own.
+// The budget and the slots count what executables that live, or are being made, read: plans come and go, of one phase
+// and of another, with other annotations. Use a store of its own to ask what a plan would take without running it.
 //
-// Memory refused, by the device or the host, at any of these: whoever asked gets the error, the store is as before but
-// for parts that had to go first (arrange()), and it can be asked again.
+// Memory may be refused, by the device or the host, at any of these: the caller gets the error, the store is as before
+// but for parts that had to go first (arrange()), and it can be asked again.
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -37,20 +36,20 @@
 
 namespace stormcell {
 
-/// What the store holds and did so far, in bytes as the device lays weights out, but for those that were read.
+/// Contents of the store and its work so far, in bytes as the device lays weights out, except for bytes read.
 struct WeightCounters {
   int64_t dense_bytes = 0;  ///< loaded for good
   // Under a budget:
   int64_t budget = 0;               ///< 0: none
-  int64_t branch_weight_bytes = 0;  ///< that plans asked for: parts, and what is pinned
-  int64_t pinned_bytes = 0;         ///< of these kept for good, of the budget (budget_share.h)
+  int64_t branch_weight_bytes = 0;  ///< bytes that plans asked for: parts and pinned weights
+  int64_t pinned_bytes = 0;         ///< bytes of these that are kept for good, of the budget (budget_share.h)
   int64_t slot_bytes = 0;           ///< allocated for the others
   int64_t ready_bytes = 0;          ///< parts that are there now
   int64_t reads = 0;                ///< parts that were read
-  int64_t bytes_read = 0;           ///< of them, as the source stores them; 0 where it draws them
-  int64_t bytes_filled = 0;         ///< of slots that they were laid out in
+  int64_t bytes_read = 0;           ///< bytes of these as the source stores them; 0 if it draws them
+  int64_t bytes_filled = 0;         ///< bytes of the slots that they were laid out in
   int64_t evictions = 0;
-  double stall_seconds = 0;  ///< that somebody waited for a part
+  double stall_seconds = 0;  ///< time that somebody waited for a part
 };
 
 /// A budget that no model exceeds, in bytes: the weights of branches are parts, and all of them have slots.
@@ -64,7 +63,7 @@ class WeightStore {
   WeightStore(Device& device, std::shared_ptr<const WeightSource> source, int64_t budget = 0);
   ~WeightStore();
 
-  /// The handle of a weight; loads nothing. Throws Error when the source does not have it. What is asked for without a
+  /// The handle of a weight; loads nothing. Throws Error if the source does not have it. A weight asked for without a
   /// group, or for two of them, is dense from there on.
   WeightHandle request(const WeightKey& key) { return request(key, nullptr, PartResidency::streamed); }
   WeightHandle request(const WeightKey& key, const BranchGroup& group,
@@ -91,10 +90,10 @@ class WeightStore {
   using NextUse = PartSlots::NextUse;
   /// Throws Error(bad_input) that names the option where the budget is below the largest part of those asked for.
   void check_budget() const;
-  /// What is pinned and that part, of which a step waits for one at a time: the least budget with which everything
-  /// runs. 0: nothing of a branch was asked for.
+  /// Bytes of pinned weights and of the largest part, since a step waits for one part at a time: the least budget with
+  /// which everything runs. 0: no weight of a branch was asked for.
   int64_t least_budget() const;
-  /// Bytes of the budget that what is pinned takes, or will take: the rest is for slots.
+  /// Bytes of the budget that pinned weights take, or will take: the rest is for slots.
   int64_t planned_pinned_bytes() const;
   /// Bytes of the slots for the parts asked for so far; 0 without a budget.
   int64_t planned_slot_bytes() const;
@@ -102,7 +101,7 @@ class WeightStore {
   int64_t slot_count() const;
   /// The parts asked for so far.
   std::vector<WeightHandle> parts() const;
-  /// Those, and what is pinned of branches.
+  /// Those parts, and pinned weights of branches.
   std::vector<WeightHandle> weights_of_branches() const;
   /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where
   /// other kinds are asked for than before. Then it waits until no part is busy.
@@ -121,17 +120,17 @@ class WeightStore {
   /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed
   /// with, and as the token says.
   void hold(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
-  /// Counts as a use: of parts whose next use is equally far the least recently used gives way.
+  /// Counts as a use: among parts whose next use is equally far, the least recently used gives way.
   void touch(WeightHandle handle);
 
-  /// What a submission may use: dense weights that are loaded, and ready parts, which are in use from then on and added
-  /// to `in_use`. False: nothing changed since the call that set `version`, and there are no parts; `table` is left as
-  /// it is.
+  /// Gives a submission what it may use: dense weights that are loaded, and ready parts, which are in use from then on
+  /// and added to `in_use`. False: nothing changed since the call that set `version`, and there are no parts; `table`
+  /// is left as it is.
   bool take(std::vector<DeviceAddress>& table, std::vector<WeightHandle>& in_use, uint64_t& version);
-  /// Where the device reads the table: one for all that run on it, one at a time. It holds as many addresses as the
-  /// last take() gave, and what lies there means nothing after a handle was added.
+  /// Address of the table that the device reads: one for all that run on it, one at a time. It holds as many addresses
+  /// as the last take() gave. Its content means nothing after a handle was added.
   DeviceAddress device_table();
-  /// Once for each that take() added and for each hold().
+  /// Call it once for each part that take() added and for each hold().
   void end_use(const std::vector<WeightHandle>& in_use);
 
   int64_t budget() const { return budget_; }
@@ -166,7 +165,7 @@ class WeightStore {
   WeightList list_;
   std::map<WeightHandle, std::unique_ptr<DeviceBuffer>> dense_;  // those that are loaded
   PartSlots slots_{list_};
-  std::map<WeightHandle, std::shared_ptr<Ticket>> tickets_;  // of parts that are being read
+  std::map<WeightHandle, std::shared_ptr<Ticket>> tickets_;  // tickets of parts that are being read
   double load_seconds_ = 0;
   WeightCounters counters_;
   std::unique_ptr<DeviceBuffer> table_;

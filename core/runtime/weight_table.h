@@ -1,4 +1,4 @@
-// Where weights lie, by handle: one table in memory that the device reads, so that an executable knows handles alone.
+// Addresses of weights by handle: one table in memory that the device reads, so that an executable knows handles alone.
 #pragma once
 #include "core/base/id.h"
 #include "core/runtime/device_address.h"

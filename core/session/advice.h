@@ -1,4 +1,4 @@
-// What errors about sessions tell to do.
+// Advice in errors about sessions.
 #pragma once
 #include <string_view>
 

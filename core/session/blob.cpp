@@ -8,8 +8,8 @@ namespace {
 enum LoadPart : uint8_t { kPadding = 1, kDropped = 2, kGrid = 4, kMass = 8 };
 enum MaskKind : uint8_t { kLengths = 0, kBits = 1 };
 
-/// The bits that any of them has: none where all are 0, and as many bytes as the largest needs. Nothing is compared on
-/// the way, so that several are looked at at once.
+/// The bits that any of them has: none if all are 0, and as many bytes as the largest needs. It compares nothing, so
+/// that the loop is vectorised.
 uint64_t bits_of(const std::vector<int64_t>& counts) {
   uint64_t bits = 0;
   for (const int64_t count : counts) bits |= static_cast<uint64_t>(count);

@@ -14,13 +14,14 @@ namespace stormcell::blob {
 
 using Bytes = std::vector<uint8_t>;
 
-/// Of one space in one batch: far above any, and so that a few hostile bytes cannot ask for all memory.
+/// Limit of cells in one space of a batch: far above any real number, so that a few hostile bytes cannot ask for all
+/// memory.
 inline constexpr int64_t kMostCells = int64_t{1} << 26;
-/// What any stored count must stay below, so that a few of them can be added.
+/// Limit of any stored count, so that a few of them can be added without overflow.
 inline constexpr int64_t kMostCount = int64_t{1} << 50;
 
-// Each put_ function replaces what `out` holds and keeps its memory. Each read_ function checks every length; what does
-// not fit: Error(bad_input) that names `where`.
+// Each put_ function replaces the content of `out` and keeps its memory. Each read_ function checks every length:
+// Error(bad_input) naming `where`.
 void put_decision(const DecisionRecord& decision, int32_t branches, int32_t fan_out, Bytes& out);
 StoredDecision read_decision(std::span<const uint8_t> data, std::string_view where);
 
@@ -34,13 +35,12 @@ PairTable read_pairs(std::span<const uint8_t> data, std::string_view where);
 void put_events(std::span<const StepEvent> events, Bytes& out);
 std::vector<StepEvent> read_events(std::span<const uint8_t> data, std::string_view where);
 
-/// Lengths of the sequences where all padding is at their ends, else a bit for each cell. Empty where all cells are
-/// real.
+/// Lengths of the sequences if all padding is at their ends, else a bit for each cell. Empty if all cells are real.
 void put_mask(std::span<const uint8_t> mask, int64_t per_sequence, Bytes& out);
 std::vector<uint8_t> read_mask(std::span<const uint8_t> data, int64_t cells, int64_t per_sequence,
                                std::string_view where);
 
-/// One byte for the width of an element (1, 2, 4 or 8 bytes; unsigned but for 8), then the elements.
+/// One byte for the width of an element (1, 2, 4 or 8 bytes; unsigned except for 8), then the elements.
 void put_numbers(std::span<const int64_t> values, Bytes& out);
 void put_numbers(std::span<const int32_t> values, Bytes& out);
 std::vector<int64_t> read_numbers(std::span<const uint8_t> data, std::string_view where);

@@ -86,7 +86,7 @@ class PairsCheck {
     find.bind(1, decision_key(batch_key(run_.summary.id, batch), to_));
     return find.step();
   }
-  /// Of a row: level, number, batches, data.
+  /// Columns of the row: level, number, batches, data.
   Window read(const Statement& row) const {
     Window w{static_cast<int32_t>(std::clamp<int64_t>(row.integer(0), 0, 63)), row.integer(1),
              run_.state.count_of(row, 2), blob::read_pairs(row.blob(3), run_.state.path)};

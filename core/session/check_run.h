@@ -1,4 +1,4 @@
-// The parts of SessionReader::check(): what was computed while a run was recorded has to be what its records give. Each
+// The parts of SessionReader::check(): everything computed while a run was recorded must follow from its records. Each
 // throws Error(bad_input) that names the file and the first damage.
 #pragma once
 #include <map>
@@ -39,14 +39,14 @@ struct CheckedBatch {
   const BatchSpace* find_space(int32_t space) const;
 };
 
-/// Its cells, items, step events and guards against each other. Empty where the run has no batch of this number.
+/// Checks its cells, items, step events and guards against each other. Empty if the run has no batch of this number.
 std::optional<CheckedBatch> check_batch(const CheckedRun& run, int64_t number);
 /// A decision speaks of cells that its batch has.
 void check_rows_of(const CheckedRun& run, const StoredDecision& decision, int32_t router, const CheckedBatch& batch);
 /// Guards of the whole run against those of its batches.
 void check_guards(const CheckedRun& run);
 
-/// Loads of all windows and of the whole run: against the decisions, of a run that kept none against its single
+/// Checks loads of all windows and of the whole run: against the decisions or, if the run kept none, against its single
 /// batches.
 class LoadsCheck {
  public:
@@ -54,7 +54,7 @@ class LoadsCheck {
   /// Batches in ascending order. `decision` null: none is there.
   void batch(const CheckedBatch& batch, int32_t router, const StoredDecision* decision);
   void finish();
-  /// Over all batches that came; null: none did.
+  /// Loads over all batches that came; null: none came.
   const RouterLoads* total(int32_t router) const;
 
  private:
@@ -71,12 +71,12 @@ class LoadsCheck {
   std::vector<Router> routers_;
 };
 
-/// Loads by label and by token: each stored row, less what the decisions count for it, leaves nothing.
+/// Checks loads by label and by token: each stored row must equal the count of the decisions.
 class KeyedLoadsCheck {
  public:
   explicit KeyedLoadsCheck(const CheckedRun& run);
   void batch(const CheckedBatch& batch, int32_t router, const StoredDecision& decision);
-  /// `loads`: of the run's decisions, or its windows; what cannot be counted again is at most that.
+  /// `loads`: of the run's decisions, or its windows; counts that cannot be repeated are at most these.
   void finish(const LoadsCheck& loads) const;
 
  private:
@@ -94,11 +94,11 @@ class KeyedLoadsCheck {
   std::vector<Router> routers_;
 };
 
-/// Transitions along every edge and branches taken together: windows against the decisions, of a run that kept none
-/// against the windows that they are sums of.
+/// Checks transitions along every edge and branches taken together. Windows are compared with the decisions; if the run
+/// kept none, with the finer windows that they sum up.
 void check_pairs(const CheckedRun& run, const Progress& progress);
 
-/// What holds of single rows of every table, and that each belongs to something that is there.
+/// Checks the rules that hold for single rows, and that each row belongs to an existing one.
 void check_tables(const SessionReader::State& state, const Progress& progress);
 
 }  // namespace stormcell

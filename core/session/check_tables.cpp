@@ -1,4 +1,4 @@
-// What holds of single rows, as one query a rule: it gives the first row that breaks it, in words.
+// Rules for single rows, one query each: it gives the first row that breaks the rule, in words.
 #include <array>
 
 #include "core/session/check_run.h"
@@ -48,7 +48,7 @@ constexpr Owned kOwned[] = {
     {"token_load", kNoRouter},
 };
 
-/// Queries whose rows are the words for what is wrong.
+/// Queries whose rows describe faults.
 constexpr const char* kRules[] = {
     "SELECT 'its ' || k || ' is not told' FROM (SELECT 'id' AS k UNION SELECT 'created' UNION SELECT 'program') "
     "WHERE k NOT IN (SELECT key FROM meta WHERE value <> '')",

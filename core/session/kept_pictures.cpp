@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Multiples of the golden ratio, modulo 1: whatever number of items stand first, they lie evenly over all.
+/// Multiples of the golden ratio, modulo 1: the first items, however many, are spread evenly over all.
 uint64_t rank_of(int64_t item) { return static_cast<uint64_t>(item) * 0x9E3779B97F4A7C15U; }
 
 /// FNV-1a, a byte at a time.
@@ -85,7 +85,7 @@ std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const 
   for (size_t i = 0; i < items.size(); ++i) {
     if (kept.has(items[i])) continue;
     const std::vector<int64_t> gone = kept.add(items[i], i < groups.size() ? groups[i] : 0, bytes);
-    // One that has to go itself may have pushed another out before.
+    // A picture that must go may itself have replaced another one before.
     if (kept.has(items[i]) || gone.size() > 1) changing.push_back(i);
   }
   return changing;

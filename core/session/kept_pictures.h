@@ -1,4 +1,5 @@
-// Which pictures a run keeps where not all of them have room: some of every group, each evenly spread over the run.
+// Chooses the pictures that a run keeps if there is no room for all: some of every group, each evenly spread over the
+// run.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -14,8 +15,8 @@ namespace stormcell {
 class KeptPictures {
  public:
   KeptPictures(int64_t most, int64_t most_bytes) : most_(most), most_bytes_(most_bytes) {}
-  /// Takes in a picture of a new item. Returns the items that have to go for it: of the groups of which most are kept.
-  /// It may be among them, and then was never kept.
+  /// Takes in the picture of a new item. Returns the items that must go for it, from the groups that keep most. The new
+  /// one may be among them; then it was never kept.
   std::vector<int64_t> add(int64_t item, uint64_t group, int64_t bytes);
   bool has(int64_t item) const { return items_.contains(item); }
 
@@ -23,7 +24,7 @@ class KeptPictures {
   struct Picture {
     int64_t item = 0, bytes = 0;
   };
-  using Group = std::map<uint64_t, Picture>;            ///< by rank: the last goes first
+  using Group = std::map<uint64_t, Picture>;            ///< by rank: the last one goes first
   using Size = std::tuple<size_t, uint64_t, uint64_t>;  ///< of a group: pictures, its last rank, its key
   int64_t drop_one();
   static Size size_of(uint64_t key, const Group& group) { return {group.size(), group.rbegin()->first, key}; }
@@ -34,8 +35,8 @@ class KeptPictures {
   std::set<int64_t> items_;
 };
 
-/// Takes in the pictures of a batch, `bytes` of each, before they are made. Returns the sequences of which they have to
-/// be made, since they change what is kept, in their order. Who takes in those alone keeps the same.
+/// Takes in the pictures of a batch, `bytes` of each, before they are made. Returns the sequences, in order, whose
+/// pictures must be made because they change what is kept. Taking in only those gives the same result.
 std::vector<size_t> take_in(KeptPictures& kept, const BatchRecord& batch, const RunLayout& layout,
                             std::span<const int64_t> items, int64_t bytes);
 

@@ -281,8 +281,8 @@ void RunWriter::State::write_space(const SpaceRecord& space, int64_t batch) {
   keyed_loads_pending |= !space.tokens.empty();
 }
 
-// `first`: as first_item() says. Labels beyond the batch's `sequences` are nobody's: under the next numbers they would
-// name another batch's.
+// `first`: see first_item(). Labels beyond the batch's `sequences` belong to none of them: under the next numbers they
+// would name another batch's.
 void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, int64_t sequences) {
   const std::span<const int64_t> items = batch.items();
   for (size_t i = 0; i < batch.sequences(); ++i) {
@@ -295,7 +295,7 @@ void RunWriter::State::write_sequences(const BatchRecord& batch, int64_t first, 
   }
 }
 
-// The bounds hold whoever records: readers rely on them.
+// These bounds always hold: readers rely on them.
 void RunWriter::State::write_thumbnails(const BatchRecord& batch, int64_t first) {
   if (batch.thumbnails().empty()) return;
   const std::span<const int64_t> items = batch.items();
@@ -313,7 +313,7 @@ void RunWriter::State::write_thumbnails(const BatchRecord& batch, int64_t first)
   }
 }
 
-// With the batch in which a token is met first, so that a killed run's tokens can be read too.
+// Pieces are written with the batch in which a token first appears, so that tokens of a killed run can be read too.
 void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
   constexpr int32_t kMostTokens = 1 << 24;
   if (!piece) return;
@@ -328,7 +328,7 @@ void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
   }
 }
 
-// Loads by label and by token, whole: they replace what an earlier flush wrote.
+// Writes all loads by label and by token; they replace those of an earlier flush.
 void RunWriter::State::write_keyed_loads() {
   if (!keyed_loads_pending) return;
   keyed_loads_pending = false;

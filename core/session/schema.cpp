@@ -20,7 +20,7 @@
 namespace stormcell {
 namespace {
 
-// One entry a version; entry i brings version i to i + 1. Entries that were released are never changed.
+// One entry a version; entry i brings version i to i + 1. Released entries are never changed.
 constexpr std::array kMigrations = {
     R"sql(
 CREATE TABLE meta(key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -55,7 +55,7 @@ CREATE TABLE token_load(router INTEGER, token INTEGER, cells INTEGER NOT NULL, l
 CREATE VIEW decisions AS SELECT id >> 44 AS run, (id >> 12) & 4294967295 AS batch, id & 4095 AS router, data FROM decision;
 CREATE VIEW loads AS SELECT router >> 12 AS run, router & 4095 AS router, level, number, batches, cells, data FROM load_window;
 )sql",
-    // What imported traces know of a layer; in decisions, residency and bytes read. The text of recorded tokens.
+    // A layer's facts in imported traces; residency and bytes read, in decisions. The text of recorded tokens.
     R"sql(
 ALTER TABLE router ADD COLUMN layer INTEGER;
 ALTER TABLE router ADD COLUMN branch_bytes INTEGER;
@@ -79,7 +79,7 @@ CREATE INDEX batch_space_by_phase ON batch_space(phase, id);
 ALTER TABLE model ADD COLUMN form TEXT NOT NULL DEFAULT '';
 CREATE TABLE annotation(run INTEGER, step INTEGER, key TEXT, value TEXT NOT NULL, PRIMARY KEY(run, step, key)) WITHOUT ROWID;
 )sql",
-    // Each sequence's own position: decoding goes on behind prompts of unlike lengths.
+    // Start position of each sequence: decoding continues prompts of different lengths.
     R"sql(
 ALTER TABLE batch_space ADD COLUMN starts BLOB;
 )sql",
@@ -89,25 +89,25 @@ ALTER TABLE batch_space ADD COLUMN starts BLOB;
 CREATE TABLE placement(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, name TEXT NOT NULL, solver TEXT NOT NULL, created TEXT NOT NULL,
   layout TEXT NOT NULL, summary TEXT NOT NULL);
 )sql",
-    // Which step of which rank of a server a batch is: traces of several ranks are joined by it.
+    // Step and rank of the server that a batch belongs to; traces of several ranks are joined by them.
     R"sql(
 ALTER TABLE batch ADD COLUMN server_step INTEGER;
 ALTER TABLE batch ADD COLUMN rank INTEGER;
 )sql",
-    // What pictures looked like, made small.
+    // Thumbnails of pictures.
     R"sql(
 CREATE TABLE picture(id INTEGER PRIMARY KEY, run INTEGER NOT NULL, item INTEGER NOT NULL, height INTEGER NOT NULL, width INTEGER NOT NULL,
   channels INTEGER NOT NULL, pixels BLOB NOT NULL);
 CREATE UNIQUE INDEX picture_of_item ON picture(run, item);
 )sql",
-    // By which branch cells leave a router or only pass it.
+    // The branch by which cells leave a router or only pass it.
     R"sql(
 ALTER TABLE router ADD COLUMN residual INTEGER;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
-// What entry i would have brought, as views of the connection: they stand before the file's tables of the same name.
-// Columns are named, so that a session that another program migrates meanwhile still reads.
+// Entry i stands in for migration i by views of the connection, which hide the file's tables of the same name. Columns
+// are named, so that a session can still be read while another program migrates it.
 constexpr std::array kAdapters = {"",
                                   R"sql(
 CREATE TEMP VIEW router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch, batches, cells,
@@ -125,7 +125,7 @@ CREATE TEMP VIEW batch_space AS SELECT id, batch, space, first_sequence, sequenc
 CREATE TEMP VIEW model AS SELECT id, fingerprint, name, family, json, '' AS form FROM main.model;
 CREATE TEMP VIEW annotation AS SELECT 0 AS run, 0 AS step, '' AS key, '' AS value WHERE 0;
 )sql",
-                                  // Of a session that is older still the view is there already.
+                                  // The adapter of an older version has made this view already.
                                   R"sql(
 CREATE TEMP VIEW IF NOT EXISTS batch_space AS SELECT id, batch, space, first_sequence, sequences, per_sequence, step, phase, real_cells, mask,
   tokens, columns, NULL AS starts FROM main.batch_space;

@@ -22,7 +22,7 @@ inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * 
 
 enum class FileState : uint8_t { missing, empty, something };
 /// Throws Error(bad_input) for a folder and the like. Does not open the file: closing it would drop the locks that
-/// SQLite holds on it elsewhere in this process (POSIX locks belong to process and file). `advice`: what to do where it
+/// SQLite holds on it elsewhere in this process (POSIX locks belong to process and file). `advice`: the remedy if it
 /// can be no session.
 FileState look_at(const std::string& path, std::string_view advice = kNameSession);
 /// Throws Error(bad_input) for a database that is no session, or one of a newer version.
@@ -35,7 +35,7 @@ void adapt_to_read(sqlite::Database& db);
 /// Brings an empty database or an older session to this version, in one transaction.
 void migrate(sqlite::Database& db);
 
-/// Who writes a run: "boot-id pid start-time", so that a reader sees whether a run that is marked as running still is.
+/// The writer of a run as "boot-id pid start-time", so that a reader sees whether a run marked as running still runs.
 std::string this_writer();
 bool is_alive(const std::string& writer);
 /// ISO 8601 with milliseconds, UTC.

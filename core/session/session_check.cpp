@@ -1,4 +1,4 @@
-// A session read from end to end. Opening reads kilobytes, so damage in the middle is met only where somebody looks.
+// Reads a session from end to end. Opening reads only kilobytes, so it does not see damage in the middle.
 #include <sqlite3.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ class Stoppable {
   sqlite3* db_;
 };
 
-/// The table whose pages do not fit each other, as well as it can be told.
+/// The table whose pages do not fit together, as far as it can be found.
 std::string broken_table(sqlite::Database& db) {
   std::vector<std::string> tables;
   Statement list(db, "SELECT name FROM main.sqlite_schema WHERE type = 'table' ORDER BY name");

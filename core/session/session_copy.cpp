@@ -15,7 +15,7 @@ namespace {
 // 128 pages of 8 KiB copy in about 1 ms: often enough to ask whether to stop, and a writer is never held up for long.
 constexpr int kPagesAtATime = 128;
 
-/// Their pages become zeros, and are free for what comes later.
+/// Overwrites their pages with zeros and frees them.
 void leave_out_pictures(sqlite::Database& db) {
   if (db.number("SELECT count(*) FROM sqlite_schema WHERE name = 'picture'") == 0) return;  // of an earlier schema
   db.execute("PRAGMA secure_delete=ON; DELETE FROM picture");

@@ -1,4 +1,4 @@
-// Opening, closing, and the runs of a session; what the runs hold is read by the session_reader_*.cpp beside this.
+// Opens and closes a session and lists its runs; their content is read by the session_reader_*.cpp beside this.
 #include "core/session/session_reader.h"
 
 #include <sqlite3.h>

@@ -43,14 +43,14 @@ class SessionReader {
 
   /// Finest level first; the last one has at most 256 windows.
   std::vector<PyramidLevel> levels(int64_t run) const;
-  /// Fewer where the run ends.
+  /// Fewer at the end of the run.
   std::vector<RouterLoads> loads(int64_t run, int32_t router, int32_t level, WindowRange windows) const;
-  /// Over the whole run.
+  /// Sum over the whole run.
   RouterLoads total_loads(int64_t run, int32_t router) const;
 
   std::vector<BatchSummary> batches(int64_t run, BatchRange range = {}) const;
-  /// The sequences that these batches hold together; nothing where there are others between them, as in batches of
-  /// like lengths, which hold items from anywhere.
+  /// The sequences that these batches hold together; empty if other sequences are between them, as in batches of like
+  /// length, which hold items from anywhere.
   std::optional<ItemRange> sequences_of(int64_t run, BatchRange batches) const;
   std::vector<BatchSpace> spaces(int64_t run, int64_t batch) const;
   /// Phases that have cells, ascending.
@@ -58,12 +58,11 @@ class SessionReader {
   /// Cell spaces in these batches that are of a phase, ascending by batch.
   std::vector<SpaceOfBatch> batches_of_phase(int64_t run, Phase phase, BatchRange batches) const;
   bool has_decisions(int64_t run) const;
-  /// Empty where the batch or the decision is not there.
+  /// Empty if the batch or the decision does not exist.
   std::optional<StoredDecision> decision(int64_t run, int32_t router, int64_t batch) const;
-  /// The routers that one cell met, along the edges of their graph: each after those whose cells come to it.
-  /// `cell.item` is not looked at. `space` is an index into RunLayout::spaces. Of other cell spaces only those routers
-  /// are there that sent what the cell is a member of (its sequence, its picture), and those before and behind them in
-  /// their space.
+  /// The routers that one cell met, along the edges of their graph, each after those that sent it the cell. `cell.item`
+  /// is ignored. `space` is an index into RunLayout::spaces. Routers of another cell space are included only if they
+  /// sent the cell's parent (its sequence, its picture), with those before and behind them in their space.
   std::vector<PathStep> cell_path(int64_t run, int32_t space, const CellId& cell) const;
 
   /// Cells of `router` that came to `next` with no router between; empty where layout().edges has no
@@ -78,15 +77,15 @@ class SessionReader {
   std::vector<StepEvent> events(int64_t run, int64_t batch) const;
   std::vector<GuardTotal> guards(int64_t run) const;
   std::vector<SequenceInput> inputs(int64_t run, ItemRange items = {}) const;
-  /// What is kept of pictures, by item; those of which nothing is are left out.
+  /// Thumbnails of pictures, by item; items without one are left out.
   std::map<int64_t, Thumbnail> thumbnails(int64_t run, ItemRange items = {}) const;
-  /// Of how many items.
+  /// The number of items that have a thumbnail.
   int64_t thumbnail_count(int64_t run) const;
-  /// Of which one is kept, ascending.
+  /// The items that have a thumbnail, ascending.
   std::vector<int64_t> thumbnail_items(int64_t run) const;
   /// One past the last sequence of a run.
   int64_t sequences(int64_t run) const;
-  /// How many of them are in a batch: fewer than sequences() where items were left out, or the run was interrupted.
+  /// The number of sequences in batches: fewer than sequences() if items were left out or the run was interrupted.
   int64_t recorded_sequences(int64_t run) const;
   /// Numbers of the batches that hold any of these sequences, ascending, at most `most` of them: one batch in a
   /// forward pass, one a step in decoding.
@@ -96,15 +95,14 @@ class SessionReader {
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const;
   bool has_pieces() const;
 
-  /// Reads all of the file, page by page and table by table, and counts again what was counted while it was recorded:
-  /// windows, loads by label and token and real cells from decisions and masks. Throws Error(bad_input) at the first
-  /// damage.
+  /// Reads all of the file, page by page and table by table, and repeats the counts made while recording: windows,
+  /// loads by label and token and real cells, from decisions and masks. Throws Error(bad_input) at the first damage.
   struct Checked {
     int64_t pages = 0, runs = 0, batches = 0, decisions = 0;
   };
   Checked check(const Progress& progress = {}) const;
-  /// check(), where the file is no more than a moment's reading (64 MiB) and no run is being recorded into it; false:
-  /// it was not looked at.
+  /// Does check() if the file takes only a moment to read (64 MiB) and no run is being recorded into it; false: it was
+  /// not checked.
   bool check_if_small(const Progress& progress = {}) const;
 
   /// Ascending by number.

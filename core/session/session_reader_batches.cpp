@@ -37,7 +37,7 @@ int64_t member_of(const CellTable& cells, int64_t place, const CellTable& table)
   return place / (cells.per_sequence / table.per_sequence);
 }
 
-/// What a decision says of a row of its space's table; no choices: it did not see the row.
+/// The decision for a row of its space's table; without choices if it did not get the row.
 PathStep step_at(const StoredDecision& d, int64_t row) {
   if (!d.ancestor.empty())
     row = std::find(d.ancestor.begin(), d.ancestor.end(), static_cast<int32_t>(row)) - d.ancestor.begin();

@@ -1,4 +1,4 @@
-// What was read in: sequences with their labels and text, the batches that hold them, the vocabulary's pieces.
+// Reads the recorded inputs: sequences with labels and text, the batches that hold them, the pieces of the vocabulary.
 #include <algorithm>
 
 #include "core/session/schema.h"
@@ -70,7 +70,7 @@ int64_t SessionReader::recorded_sequences(int64_t run) const {
   Statement listed(state_->db, "SELECT count(DISTINCT item) FROM batch_item WHERE run = ?");
   listed.bind(1, run);
   const int64_t in_lists = listed.step() ? state_->count_of(listed, 0) : 0;
-  // Beside batches of listed items, those whose items follow each other; of decoding steps the first has them all.
+  // Adds batches of consecutive items to those of listed items; among decoding steps, the first one has all items.
   Statement rest(state_->db,
                  "SELECT coalesce(sum(most), 0) FROM (SELECT max(sequences) AS most FROM batch WHERE run = ? AND "
                  "first_sequence >= 0 GROUP "

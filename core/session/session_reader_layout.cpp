@@ -1,4 +1,4 @@
-// What a run consists of: cell spaces, routers and steps.
+// Reads the layout of a run: cell spaces, routers and steps.
 #include <algorithm>
 
 #include "core/base/error.h"

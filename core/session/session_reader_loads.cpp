@@ -55,7 +55,7 @@ std::vector<RouterLoads> SessionReader::loads(int64_t run, int32_t router, int32
   if ((end - first) * branches > kMostStoredBranches + kMostMissing * state_->file_bytes())
     state_->damaged("it is too short for its windows");
   out.reserve(end - first);
-  // One range scan, then the few that are missing at the end of an unfinished run.
+  // Reads one range, then the few windows missing at the end of an unfinished run.
   std::vector<bool> found(end - first);
   out.assign(found.size(), RouterLoads(branches));
   Statement scan(state_->db,

@@ -29,7 +29,7 @@ bool fits(const StoredDecision& d, const RouterInfo& info) {
   return d.branches == info.branches && d.fan_out == info.fan_out;
 }
 
-// How many rows of the routed space a decision speaks of.
+// The number of rows of the routed space that a decision covers.
 int64_t rows_of(const StoredDecision& d) {
   int64_t most = d.ancestor.empty() ? d.cells : 0;
   for (const int32_t row : d.ancestor) most = std::max<int64_t>(most, int64_t{row} + 1);
@@ -38,7 +38,7 @@ int64_t rows_of(const StoredDecision& d) {
 
 }  // namespace
 
-// Counts the pairs of one batch again from its decisions; adds nothing where they were not recorded.
+// Counts the pairs of one batch again from its decisions; adds nothing if they were not recorded.
 void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to,
                                        std::span<const uint8_t> branches, int64_t batch, std::vector<int32_t>& scratch,
                                        PairCounter& counter) const {
@@ -67,7 +67,7 @@ void SessionReader::State::count_pairs(PairKind kind, int64_t run, int32_t route
     add_coactivation({to_decision->record(to), to_decision->fan_out}, mask, counter);
 }
 
-// The range is cut into the largest windows that are stored; what no window covers is counted again from the decisions.
+// The range is cut into the largest stored windows; the rest is counted again from the decisions.
 PairTable SessionReader::State::pairs(PairKind kind, int64_t run, int32_t router, int32_t to, BatchRange of) const {
   const int32_t edge = kind == PairKind::coactivation ? -1 : find_edge(layout(run), router, to);
   const std::vector<uint8_t> branches =

@@ -1,5 +1,5 @@
-// What the sources of SessionReader share: the open file, what was read of it, and the checks that no damaged number
-// passes.
+// State that the sources of SessionReader share: the open file, the layouts read from it, and checks that stop damaged
+// numbers.
 #pragma once
 #include <map>
 #include <memory>
@@ -14,9 +14,9 @@
 
 namespace stormcell {
 
-/// What damaged or hostile numbers must stay below, so that one row cannot ask for all memory.
+/// Limit of stored branches, so that one damaged or hostile row cannot ask for all memory.
 inline constexpr int32_t kMostStoredBranches =
-    1 << 22;  ///< more than a router of this engine has: traces of others are stored too
+    1 << 22;  ///< more than this engine's routers have, because traces of other systems are stored too
 
 /// The number of a run or of a placement, if the selector is one.
 std::optional<int64_t> whole_number(std::string_view text);
@@ -40,7 +40,7 @@ struct SessionReader::State {
   /// `branches`: flags of those whose pairs count; empty: all.
   void count_pairs(PairKind kind, int64_t run, int32_t router, int32_t to, std::span<const uint8_t> branches,
                    int64_t batch, std::vector<int32_t>& scratch, PairCounter& counter) const;
-  /// The items of a batch where they are listed, else null.
+  /// The items of a batch if they are listed, else null.
   std::shared_ptr<const std::vector<int64_t>> items(int64_t run, int64_t batch) const;
 
   [[noreturn]] void damaged(const std::string& what) const;

@@ -15,7 +15,7 @@
 
 namespace stormcell {
 
-/// Forms of fingerprints that this version makes. A session keeps the form of another version as it stands.
+/// Forms of fingerprints that this version makes. A session keeps the form of another version unchanged.
 inline constexpr const char *kSampledForm = "sampled-256", *kSeededForm = "seeded", *kTraceForm = "trace";
 
 /// The model a session belongs to: a session holds runs of one model.
@@ -31,7 +31,7 @@ struct ModelSummary {
   std::function<bool(std::string_view)> is_older_fingerprint = {};
 };
 
-/// What is known when a run begins.
+/// The facts known when a run begins.
 struct RunStart {
   std::string kind = "run";    ///< a word of RunKind (core/base/run_kind.h)
   std::string name;            ///< free; "S.storm#name" finds it
@@ -50,7 +50,7 @@ struct RunStart {
 /// A placement of a run's branches, as a search found it. Its number is no run's: "S.storm#4" names one or the other.
 struct StoredPlacement {
   int64_t id = 0;       ///< given by the session
-  int64_t run = 0;      ///< whose loads it was made for
+  int64_t run = 0;      ///< run whose loads it was made for
   std::string name;     ///< free; "S.storm#name" finds it
   std::string solver;   ///< "eplb"
   std::string created;  ///< ISO 8601, UTC; given by the session
@@ -122,7 +122,7 @@ struct StoredDecision {
   std::vector<float> margin;        ///< [cells] or empty
   std::vector<uint8_t> residency;   ///< [cells, fan_out] Residency, or empty
   std::vector<int64_t> bytes_read;  ///< [cells, fan_out] or empty, as in DecisionRecord
-  int32_t score_columns = 0;        ///< branches, or what a threshold compares
+  int32_t score_columns = 0;        ///< branches, or numbers that a threshold compares
   /// Cells of all branches one after another: those of branch b are [offsets[b], offsets[b + 1]).
   std::vector<int32_t> cells_by_branch() const;
   /// Spans over this value.
@@ -135,7 +135,7 @@ struct PathStep {
   int32_t router = 0;
   std::vector<int32_t> choice;  ///< [fan_out]
   std::vector<float> weight;
-  /// of the cell that it decided about, in its own space: the cell, or what the cell is a member of
+  /// of the cell that the decision is about, in its own space: the cell, or the cell's parent
   int32_t position = 0;
 };
 

@@ -29,7 +29,7 @@ std::string short_print(const std::string& fingerprint) {
   return fingerprint.empty() ? "none" : fingerprint.substr(0, 12);
 }
 
-/// Of a file that is there; 0: an SQLite file, but no session yet.
+/// The schema version of an existing file; 0: an SQLite file without a session.
 int64_t version_to_write_to(sqlite::Database& db) {
   try {
     return db.number("PRAGMA user_version");
@@ -163,7 +163,7 @@ SessionWriter::SessionWriter(const std::string& path, const ModelSummary& model)
   } catch (const Error& e) {
     state_->db = {};
     if (!existed && look_at(path) == FileState::empty) ::unlink(path.c_str());
-    // A place where nothing may be written is a bad choice of file; a disk that gives out is not.
+    // A folder without permission to write is a bad choice of file; a failing disk is not.
     const std::string folder = std::filesystem::path(path).parent_path().string();
     const bool may_write =
         ::access(folder.empty() ? "." : folder.c_str(), W_OK) == 0 && (!existed || ::access(path.c_str(), W_OK) == 0);

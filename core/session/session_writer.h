@@ -18,10 +18,10 @@ class RunWriter : public RecordSink {
   int64_t id() const;
   void batch(const BatchRecord& batch) override;
   void commit() override;
-  /// What was counted so far. Look at it when the run's Recorder has finished or is flushed.
+  /// Counts so far. Read it only when the run's Recorder has finished or is flushed.
   const ProfileAccumulator& profile() const;
-  /// Writes what is pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder has
-  /// finished.
+  /// Writes everything pending, the summary (JSON of the verb, or "") and the status. Call it when the run's Recorder
+  /// has finished.
   void finish(RunStatus status, const std::string& summary = {});
 
  private:
@@ -31,8 +31,8 @@ class RunWriter : public RecordSink {
   std::unique_ptr<State> state_;
 };
 
-/// An open session to append to. Any method throws Error: bad_input for a file that is no session, of a newer version,
-/// or of another model; failed where disk or permission give out. Nothing that is in the file is ever overwritten.
+/// An open session to append to. Any method throws Error: bad_input if the file is no session, has a newer version or
+/// another model; failed if disk or permission fail. Existing content is never overwritten.
 class SessionWriter {
  public:
   /// Creates the file, or appends to the session that is there.
@@ -44,13 +44,13 @@ class SessionWriter {
   std::unique_ptr<RunWriter> begin_run(const RunStart& start);
   /// Adds a placement and commits it; returns its number.
   int64_t add_placement(const StoredPlacement& placement);
-  /// From now on nothing is committed, so that all of it can be taken back: what is imported is there whole, or as far
-  /// as it was kept, or not at all. Other writers of the file wait meanwhile, and its readers see what was there
-  /// before.
+  /// Commits nothing from now on, so that all of it can be taken back: an import is there completely, as far as it was
+  /// kept, or not at all. Meanwhile other writers of the file wait, and its readers see the state before.
   void hold();
-  /// Commits what was held; later commits are as usual.
+  /// Commits everything held; later commits are as usual.
   void keep();
-  /// Undoes what was held. Nothing can be written any more; a file that this writer made goes away when it is closed.
+  /// Undoes everything held. Nothing can be written afterwards; a file that this writer made is removed when it is
+  /// closed.
   void take_back();
   /// Leaves one plain file. A reader that holds it is waited for, 2 s at most; then the file stays as it is, with its
   /// -wal beside it, and the last reader converts it. Returns whether it is one plain file.

@@ -1,4 +1,4 @@
-// What a session's writer and its runs' writers share.
+// State that a session's writer shares with the writers of its runs.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -32,7 +32,7 @@ struct SessionWriterState {
   void open(const ModelSummary& summary);
   bool find_model(const ModelSummary& summary);
   void prepare();
-  /// Of the next run or placement.
+  /// The number for the next run or placement.
   int64_t next_number();
   void begin() {
     if (!broken.empty()) failed(path, broken);

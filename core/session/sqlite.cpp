@@ -46,7 +46,7 @@ std::string immutable_uri(const std::string& path) {
   }
   return uri + "?immutable=1";
 }
-// What the system said last about the database or its journal: sqlite3_system_errno() does not know it for a commit.
+// The system's last error with the database or its journal: sqlite3_system_errno() does not know it for a commit.
 int last_errno(sqlite3* db) {
   int error = 0;
   if (!db) return error;
@@ -62,8 +62,8 @@ int last_errno(sqlite3* db) {
 constexpr std::string_view kWritablePlace =
     "choose a folder that is there and may be written: a log is kept beside a session while it is recorded";
 
-/// No file can be made there, though its folder says so, as that of /proc: another place is needed. Where the disk gave
-/// out nothing is thrown.
+/// Throws if no file can be made there although the folder seems to allow it, as in /proc: another place is needed.
+/// Does not throw if the disk failed.
 void refuse_place(const std::string& path, int error) {
   constexpr int kNoPlace[] = {ENOENT, ENOTDIR, EACCES, EPERM, EINVAL, ENAMETOOLONG, ELOOP};
   if (std::find(std::begin(kNoPlace), std::end(kNoPlace), error) != std::end(kNoPlace))
@@ -158,8 +158,7 @@ Database open_to_read(const std::string& path) {
     return db;
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::failed) throw;
-    // WAL mode needs a file beside the session. Where that cannot be made and there is no -wal, the file alone is all
-    // of it.
+    // WAL mode needs a file beside the session. If it cannot be made and there is no -wal, the file itself is complete.
     struct stat wal {};
     if (::stat((path + "-wal").c_str(), &wal) == 0 && wal.st_size > 0) {
       if (::access(path.c_str(), R_OK) == 0 && ::access((path + "-wal").c_str(), R_OK) == 0 &&

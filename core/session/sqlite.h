@@ -11,10 +11,10 @@ struct sqlite3_stmt;
 namespace stormcell::sqlite {
 
 enum class OpenMode : uint8_t {
-  create,  ///< read and write; made where it is not there
+  create,  ///< read and write; created if it does not exist
   read,    ///< refuses changes; opened for writing where the file allows it, because a -wal that a killed run left must
            ///< be recovered
-  immutable,  ///< nobody can change the file: read-only media
+  immutable,  ///< the file cannot change: read-only media
 };
 
 class Database {
@@ -41,11 +41,11 @@ class Database {
   std::string path_;
 };
 
-/// Error(bad_input) that says why, where a database cannot be written at `path`. SQLite's own last word may be of
+/// Error(bad_input) with the reason if a database cannot be written at `path`. SQLite's own last error may concern
 /// another file beside it.
 void check_place_to_write(const std::string& path);
 
-/// Opens an existing database for reading, also from a folder where nothing may be written.
+/// Opens an existing database for reading, even in a read-only folder.
 Database open_to_read(const std::string& path);
 
 /// A prepared statement. Bound spans and texts must live until the next reset.
@@ -79,7 +79,7 @@ class Statement {
   const std::string* path_ = nullptr;
 };
 
-/// Throws the Error that a result code stands for: bad_input for what is no database, failed for the rest.
+/// Throws the Error for a result code: bad_input if the file is no database, else failed.
 [[noreturn]] void fail(sqlite3* db, int code, const std::string& path);
 
 }  // namespace stormcell::sqlite

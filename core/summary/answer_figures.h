@@ -13,16 +13,16 @@ namespace stormcell {
 
 /// The quality of one plan's answers against the data, over all batches that every plan ran, each once.
 struct PlanQuality {
-  double value = 0;                                 ///< of the measure, in its unit
+  double value = 0;                                 ///< the measure's value, in its unit
   std::optional<std::array<double, 2>> value_ci95;  ///< over the items
-  int64_t items = 0;                                ///< that were judged
-  std::optional<int64_t> counted;                   ///< of them, where the measure counts: those that are right
+  int64_t items = 0;                                ///< items that were judged
+  std::optional<int64_t> counted;                   ///< items that are right, if the measure counts
 };
 /// Quality over the items of one class.
 struct GroupQuality {
   std::string name;
   int64_t items = 0;
-  std::optional<double> baseline, optimized;  ///< of the measure
+  std::optional<double> baseline, optimized;  ///< the measure of each plan
 };
 inline constexpr size_t kMostWrong = 1000;
 /// An item that was answered by another class than its own.
@@ -37,34 +37,34 @@ struct QualityFigures {
   std::string measure;     ///< "accuracy"
   std::string unit;        ///< "share"; else what stands behind the number, "dB"
   std::string interval;    ///< how value_ci95 is computed: "Wilson"
-  std::string counts;      ///< what PlanQuality::counted is: "right"; empty: nothing is counted
+  std::string counts;      ///< the word for PlanQuality::counted: "right"; empty: nothing is counted
   std::string item;        ///< "picture", "item"
-  int64_t items = 0;       ///< that were judged
-  int64_t not_judged = 0;  ///< of which the data do not say what is right
+  int64_t items = 0;       ///< items that were judged
+  int64_t not_judged = 0;  ///< items of which the data do not say what is right
   /// of the values of all items, where the data leave some out (pixels that a mask names)
   std::optional<double> judged_share;
   /// batches that both plans ran, if a time limit ended one of them earlier; nothing: all
   std::optional<int64_t> batches;
   std::optional<PlanQuality> baseline, optimized;
   std::optional<int64_t> better, worse;  ///< items that the optimised plan answers better, worse than the baseline
-  std::vector<GroupQuality> groups;      ///< by class, those that the data have
-  std::vector<WrongAnswer> wrong;  ///< of the baseline, where it ran; of classes alone, and at most kMostWrong, by item
+  std::vector<GroupQuality> groups;      ///< groups by class, those that the data have
+  std::vector<WrongAnswer> wrong;  ///< by the baseline, if it ran; for classes alone, and at most kMostWrong, by item
 };
 
 /// An exit of a network: where pictures may answer and go no further.
 struct ExitFigures {
-  std::string router;  ///< that decides there; empty: the end of the network
+  std::string router;  ///< router that decides there; empty: the end of the network
   double cost = 1;     ///< operations where every item answers there, as a share of those through the whole network
-  int64_t items = 0;   ///< that left there, with the thresholds that ran
+  int64_t items = 0;   ///< items that left there, with the thresholds that ran
   std::optional<double> value;         ///< the measure over those of them that can be judged; nothing: none of them
   std::optional<double> value_of_all;  ///< the measure where every item answers there
-  std::optional<double> baseline_cost = {};  ///< as `cost`, in the model's own order; nothing: `cost` is of that
+  std::optional<double> baseline_cost = {};  ///< `cost` in the model's own order; nothing: `cost` is in that order
 };
-/// The result of thresholds: which items leave where, at which mean cost, with which quality.
+/// The result of thresholds: the items by exit, their mean cost, their quality.
 struct ExitPoint {
   double threshold = 0;  ///< one for all exits
   double mean_cost = 1;  ///< operations as a share of those through the whole network, each item's of its own size
-  std::optional<double> value;  ///< of the measure, over the items that can be judged; nothing: none can
+  std::optional<double> value;  ///< the measure over the items that can be judged; nothing: none can
   std::optional<std::array<double, 2>> value_ci95;  ///< as PlanQuality has it
   std::vector<int64_t> items;                       ///< by exit
 };
@@ -88,7 +88,7 @@ struct ExitCurve {
   /// that ran, by exit: the model's own, or those that were found for a target (ExitTarget)
   std::vector<double> thresholds;
   std::vector<ExitFigures> exits;  ///< the last is the end of the network
-  ExitPoint chosen;                ///< with those thresholds; its `threshold` says nothing where they differ
+  ExitPoint chosen;                ///< the point with those thresholds; its `threshold` means nothing if they differ
   std::vector<ExitPoint> curve;    ///< one threshold for all exits, ascending
   std::vector<ExitClass> classes;
   int64_t judged = 0;  ///< items of which the data say what is right
@@ -104,14 +104,14 @@ struct ExitTarget {
   Bounded of = Bounded::quality;
   /// of the measure; a share of the operations of the whole network; milliseconds, the mean over the batches
   double target = 0;
-  bool met = false;  ///< on the held-out part, where it was really run; on the part that was searched it always is
-  bool is_optimum = false;    ///< of the part that was searched: all were tried, none is better. False: others may be
+  bool met = false;  ///< met on the held-out part, where it was really run; on the part that was searched it always is
+  bool is_optimum = false;    ///< for the part that was searched: all were tried, none is better. False: others may be
   std::string measure, unit;  ///< as QualityFigures
   std::string item;           ///< "picture", "item"
   std::vector<std::string> routers;
-  std::vector<double> thresholds, own_thresholds;  ///< by router; own: of the model. 0: all leave, 2: none does
-  ExitPoint fitted;                                ///< on the part that was searched, replayed
-  ExitPoint predicted, held_out;  ///< on the other part, replayed and really run; their `threshold` says nothing
+  std::vector<double> thresholds, own_thresholds;  ///< by router; own: the model's. 0: all leave, 2: none does
+  ExitPoint fitted;                                ///< figures of the searched part, replayed
+  ExitPoint predicted, held_out;  ///< of the other part, replayed and really run; their `threshold` means nothing
   ExitPoint own;                  ///< there with the model's own thresholds, replayed
   /// items that really left at another exit than replayed; older summaries lack it
   std::optional<int64_t> left_elsewhere;
@@ -131,20 +131,19 @@ struct ExitTarget {
 /// One item, by what it went through.
 struct ItemSpent {
   int64_t item = 0;       ///< its number in the data
-  std::string name;       ///< as messages call it: "picture 3", a file's name
+  std::string name;       ///< its name in messages: "picture 3", a file's name
   double operations = 0;  ///< counted, of real cells alone
-  double share = 1;       ///< of the operations that it would take were all its cells to go through every branch
+  double share = 1;       ///< share of the operations that it would take if all its cells went through every branch
 };
-/// Parts of the model that a gate may leave out (a node that its picture may skip, what lies behind an exit), by how
-/// many of them items were computed. Of an item of several cells each part counts by the share of them that it
-/// computed.
+/// Parts of the model that a gate may leave out (a node that its picture may skip, the network behind an exit), counted
+/// by the items that computed them. In an item of several cells each part counts by the share of them that it computed.
 struct PartsComputed {
-  double mean = 0;  ///< of an item
+  double mean = 0;  ///< mean of an item
   std::optional<std::array<double, 2>> mean_ci95;
-  int64_t of = 0;  ///< that there are
+  int64_t of = 0;  ///< number of parts that there are
 };
 /// One branch for all cells of each router, that which takes most, without the routers' own work: a network that does
-/// not route. Where a cell takes several branches at once, as many.
+/// not route. If a cell takes several branches at once, as many.
 struct LargestBranch {
   double operations = 0;  ///< mean of an item
   /// that was spent, of what it would take: above 1 where routing costs more than it spares beside it
@@ -154,7 +153,7 @@ struct LargestBranch {
 /// Some of the items.
 struct ItemsSpent {
   int64_t items = 0;
-  double share = 1;  ///< of what all branches would take for all of them together
+  double share = 1;  ///< share of what all branches would take for all items together
   std::optional<std::array<double, 2>> share_ci95;
   std::optional<PartsComputed> parts;  ///< nothing: no gates
 };
@@ -163,7 +162,7 @@ struct GroupSpent {
   std::string name;
   ItemsSpent with;
   std::optional<ItemsSpent> without;  ///< nothing: an item has one class
-  std::optional<double> fewer;        ///< by which part the share of those without is smaller than that of those with
+  std::optional<double> fewer;        ///< part by which the share of those without is smaller than that of those with
   std::optional<std::array<double, 2>> fewer_ci95;
 };
 /// The cost of each item: operations counted from the recorded decisions of the baseline's routers, beside those of the
@@ -172,10 +171,10 @@ struct ItemCostFigures {
   std::string item;  ///< "picture", "sequence", "item"
   int64_t items = 0;
   double operations = 0, operations_of_all = 0;  ///< means of an item
-  double share = 1;                              ///< of the sums
+  double share = 1;                              ///< ratio of the sums
   std::optional<std::array<double, 2>> share_ci95;
   std::vector<double> quartiles;       ///< three, of the items' shares
-  ItemSpent least, most;               ///< by share
+  ItemSpent least, most;               ///< the ends by share
   bool alike = false;                  ///< all branches would take the same of every item
   std::optional<double> served;        ///< choices that their branches had room for, of all; nothing: all of them
   std::optional<PartsComputed> parts;  ///< nothing: no router leaves a part out

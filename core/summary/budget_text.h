@@ -1,4 +1,4 @@
-// What --weight-budget did, in words for every page and table that shows it.
+// The work of --weight-budget in words, for every page and table that shows it.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -21,18 +21,18 @@ int64_t planned_bytes(const BudgetFigures& budget);
 struct ReadingPlan {
   std::string name;  ///< "baseline", "optimised"; empty: there is one
   WeightsRead read;
-  int64_t batches = 0;  ///< of the data, that were timed; 0: not known
+  int64_t batches = 0;  ///< batches of the data that were timed; 0: not known
 };
-/// Those that may be shown: of a plan that is not verified there is nothing to tell beside the baseline. Empty without
-/// a budget.
+/// The plans that may be shown: one that is not verified has nothing to show beside the baseline. Empty without a
+/// budget.
 std::vector<ReadingPlan> reading_plans(const RunSummaryFigures& figures);
 std::vector<ReadingPlan> reading_plans(const GenerateFigures& figures);
 
 struct BudgetLine {
   std::string name, text;
 };
-/// What stayed, what an execution of each plan read and waited for, what all executions did, what was held beside what
-/// was planned: a line each.
+/// A line each for the weights that stayed, the reads and waits of an execution of each plan, the work of all
+/// executions, and the memory held beside the memory planned.
 std::vector<BudgetLine> budget_lines(const BudgetFigures& budget, const std::vector<ReadingPlan>& plans);
 
 /// "512.0 MiB for weights of branches": what tells a run under a budget from others.

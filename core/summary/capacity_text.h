@@ -1,4 +1,4 @@
-// What a capacity drops, as every surface words it.
+// The choices that a capacity drops, as every surface words them.
 #pragma once
 #include <string>
 

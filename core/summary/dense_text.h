@@ -1,4 +1,4 @@
-// What routing itself saves, in words.
+// The savings by routing itself, in words.
 #pragma once
 #include <string>
 

@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // by Bounded
+constexpr std::array<std::string_view, 4> kBounded = {"quality", "operations", "latency", "unknown"};  // row by Bounded
 
 constexpr std::string_view kLatency = "--target-latency", kQuality = "--target-quality";
 
@@ -86,7 +86,7 @@ std::string found_thresholds_text(const ExitTarget& t) {
 }
 
 std::string replay_text(const ExitTarget& t) {
-  // Of an older summary the counts alone are known: they say when items left elsewhere, never that none did.
+  // An older summary has the counts alone: they tell when items left elsewhere, never that none did.
   const int64_t elsewhere = t.left_elsewhere.value_or(0);
   const bool alike = elsewhere == 0 && t.held_out.items == t.predicted.items && t.held_out.value == t.predicted.value;
   std::string text =

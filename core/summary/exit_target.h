@@ -1,4 +1,4 @@
-// What optimize is asked of a network with exits: thresholds for a budget, or for a quality.
+// The demand on optimize for a network with exits: thresholds for a budget, or for a quality.
 #pragma once
 #include <string>
 #include <string_view>
@@ -10,7 +10,7 @@
 namespace stormcell {
 
 std::string_view to_text(Bounded what);
-/// Of a summary, which a program of another version may have written.
+/// Reads the word of a summary, which a program of another version may have written.
 Bounded bounded(std::string_view word);
 
 struct LatencyTarget {
@@ -31,14 +31,15 @@ std::string thresholds_text(const ExitTarget& target);
 /// One part of the data: "98.4 % [97.2, 99.1] at 48.1 % of the operations, 1.21 ms a batch".
 std::string exit_point_text(const ExitTarget& target, const ExitPoint& point,
                             const std::optional<double>& milliseconds);
-/// Whether it holds on what it was not found on: "met on 750 pictures that it was not found on: ...", "missed on ...".
+/// Says whether it holds on data it was not found on: "met on 750 pictures that it was not found on: ...", "missed
+/// ...".
 std::string held_out_text(const ExitTarget& target);
-/// What runs beside quality: "with the thresholds that were found; with the model's own: 95.0 % [86.3, 98.3] over 44
-/// pictures that they were not found on".
+/// The thresholds that run beside quality: "with the thresholds that were found; with the model's own: 95.0 % [86.3,
+/// 98.3] over 44 pictures that they were not found on".
 std::string found_thresholds_text(const ExitTarget& target);
-/// Whether the real run was what the replay said of it.
+/// Says whether the real run was as the replay predicted.
 std::string replay_text(const ExitTarget& target);
-/// What was found, for which target, and what came of it: a title and a sentence each.
+/// The thresholds found, their target, and how well they did: a title and a sentence each.
 std::vector<std::pair<std::string, std::string>> exit_target_lines(const ExitTarget& target);
 /// A sentence for each exit that takes all or none of the judged items: "exit 1 takes all 44 pictures", "exit 2 takes
 /// none of 44 pictures". Empty: every exit takes some.
@@ -48,7 +49,7 @@ std::vector<std::string> exits_taken_text(const ExitTarget& target);
 std::string over_model_text(const ExitTarget& target);
 /// The same as a sentence, with the shares of exits. If no gain is stated, the sentence says so.
 std::string over_model_sentence(const ExitTarget& target);
-/// That such a plan answers otherwise by intent, and what its verification says.
+/// Says that such a plan answers otherwise by intent, and what its verification says.
 std::string judged_by_quality_text();
 
 }  // namespace stormcell

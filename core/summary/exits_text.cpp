@@ -17,7 +17,7 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 3> kCurvePlans = {"baseline", "optimized", "unknown"};  // by CurvePlan
+constexpr std::array<std::string_view, 3> kCurvePlans = {"baseline", "optimized", "unknown"};  // row by CurvePlan
 
 }  // namespace
 

@@ -1,5 +1,5 @@
-// Which key of stormcell.VERB/1 is which member: one row each, that writing (summary_json.cpp) and reading (parse.cpp)
-// both go by.
+// The keys of stormcell.VERB/1 and their members: one row each, for both writing (summary_json.cpp) and reading
+// (parse.cpp).
 //
 // fields(visitor, struct) hands every member to the visitor with its key, in the order of the file. A member is a text,
 // a number, a flag, an optional, a list or a struct that has fields() itself. The visitor's other functions say what is

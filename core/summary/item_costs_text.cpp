@@ -28,7 +28,7 @@ std::string amount(double operations) {
 }
 
 std::string items_of(const ItemCostFigures& c) { return noun_for(2, c.item); }
-/// Which branches LargestBranch is of: as many as the run's routers send a cell to.
+/// The name of LargestBranch's branches: as many as the run's routers send a cell to.
 std::string largest_name(const std::vector<RouterFigures>& routing) {
   const auto [least, most] =
       std::minmax_element(routing.begin(), routing.end(),
@@ -44,7 +44,7 @@ std::string largest_text(const RunSummaryFigures& f, bool with_interval) {
          largest_name(f.routing) + " alone would take";
 }
 
-/// What is spared is spared of all items alike, more or less: what is to be known of it is not who they are.
+/// Whether about as much is spared of every item: then it does not matter which items they are.
 bool hardly_varies(const ItemCostFigures& c) { return c.most.share < 1.1 * c.least.share; }
 bool varies(const ItemCostFigures& c) { return percent_text(c.least.share) != percent_text(c.most.share); }
 
@@ -53,13 +53,13 @@ bool is_spared(const RunSummaryFigures& f) {
   return f.item_costs && percent_text(f.item_costs->share) != percent_text(1);
 }
 
-/// Its interval leaves no doubt on which side more is spent.
+/// Whether its interval leaves no doubt on which side more is spent.
 bool is_told(const GroupSpent& g) {
   return g.without && g.fewer_ci95 && (*g.fewer_ci95)[0] * (*g.fewer_ci95)[1] > 0 &&
          std::min(g.with.items, g.without->items) >= kFew;
 }
 
-/// The class of which items that show it stand beside those that do not, where it is the only one.
+/// The only class whose items are compared with items without it; null: there are none or several.
 const GroupSpent* only_compared(const ItemCostFigures& c) {
   const GroupSpent* only = nullptr;
   for (const GroupSpent& g : c.groups) {
@@ -70,7 +70,7 @@ const GroupSpent* only_compared(const ItemCostFigures& c) {
   return only;
 }
 
-/// The class on which more is spent, or less, than on what does not show it; null: none is told.
+/// The class on which more is spent, or less, than on items without it; null: none is named.
 const GroupSpent* told_group(const ItemCostFigures& c) {
   const GroupSpent* g = only_compared(c);
   return g && g->fewer && c.alike && is_told(*g) ? g : nullptr;
@@ -94,8 +94,8 @@ double far_apart(size_t groups) {
   return std::sqrt(2 * std::log(pairs / 0.05));
 }
 
-/// Of classes that exclude each other the one of which least is spent, and that of which most is; nothing: they are not
-/// told apart. They are the ends of a list, and so lie apart where all are alike, too.
+/// The classes with the least and the most spent, if classes exclude each other; nothing: they are too close. They are
+/// the ends of a list, and so differ even if all classes are alike.
 std::optional<std::pair<const GroupSpent*, const GroupSpent*>> least_and_most(const ItemCostFigures& c) {
   std::vector<const GroupSpent*> groups;
   for (const GroupSpent& g : c.groups)

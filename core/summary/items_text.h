@@ -1,4 +1,4 @@
-// What a run's data consist of, in words: sequences of tokens, or pictures with their sizes.
+// A run's data in words: sequences of tokens, or pictures with their sizes.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -27,7 +27,7 @@ std::string pictures_text(const std::vector<PictureFigures>& sizes, int64_t batc
 std::string items_text(const DatasetFigures& data, int64_t batches = 0);
 /// The model's name without the folders above it, and without "demo:" or "preset:".
 std::string short_name(const ModelFigures& model);
-/// What PlanFigures::cells_per_s counts: "pictures a second", "real cells a second".
+/// The unit of PlanFigures::cells_per_s: "pictures a second", "real cells a second".
 std::string rate_name(const RunSummaryFigures& figures);
 
 }  // namespace stormcell

@@ -3,9 +3,9 @@
 
 namespace stormcell {
 
-/// Such a share says nothing: the memory of the limit is DRAM, and data that stay in a cache are faster.
+/// A share above 1 says nothing: the memory of the limit is DRAM, and data that stay in a cache are faster.
 constexpr bool is_in_cache(double limit_share) { return limit_share > 1; }
-/// What stands in its place, and why.
+/// The text in its place, and the reason.
 inline constexpr const char* kInCache = "in cache";
 inline constexpr const char* kInCacheReason =
     "faster than the memory of the limit, because the data stay in the processor's caches";

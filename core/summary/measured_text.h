@@ -1,4 +1,4 @@
-// What was measured, in one sentence, for every page and table that shows figures of time.
+// The measurement in one sentence, for every page and table that shows figures of time.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace stormcell {
 
-/// "profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"; of what has no profile "measured on 12
-/// of 40 batches, 9 rounds". It includes the fresh processes that measured again and their time. Empty if the figures
-/// do not have them.
+/// "profiled on 53 batches (every fourth), measured on the other 157, 9 rounds"; without a profile "measured on 12 of
+/// 40 batches, 9 rounds". It includes the fresh processes that measured again and their time. Empty if the figures do
+/// not have them.
 std::string measured_text(const RunSummaryFigures& figures);
 /// How often each guard is counted in a run of a phase: "once a batch"; of decoding "once a turn".
 std::string guards_counted(std::string_view phase);

@@ -30,7 +30,7 @@ std::string unpadded_text(const RunSummaryFigures& f) {
   if (pass->speedup_own) {
     const auto& ci = pass->speedup_own_ci95;
     const std::string interval = ci ? fmt::format(" [{:.3g}, {:.3g}]", (*ci)[0], (*ci)[1]) : "";
-    // Around 1 neither a gain nor a loss is told.
+    // Around 1 neither a gain nor a loss is stated.
     if (ci && (*ci)[0] <= 1 && (*ci)[1] >= 1)
       text += ": no measurable difference in speed" + interval;
     else

@@ -1,4 +1,4 @@
-// What padding costs, in one sentence for every page and table that shows it: counted cells, and a speed only where it
+// The cost of padding, in one sentence for every page and table that shows it: counted cells, and a speed only if it
 // was measured.
 #pragma once
 #include <string>

@@ -12,10 +12,10 @@ namespace stormcell {
 
 using NamedText = std::pair<std::string, std::string>;
 
-/// A verb's summary. What another version did not write is empty.
+/// A verb's summary. Members that another version did not write are empty.
 struct Summary {
-  RunSummaryFigures figures;                 ///< of generate: what all verbs have
-  std::optional<GenerateFigures> generated;  ///< of generate alone
+  RunSummaryFigures figures;                 ///< for generate: what all verbs have
+  std::optional<GenerateFigures> generated;  ///< for generate alone
 };
 
 /// Nothing where the text is no JSON object.

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Of a share one digit behind the point, and as many as tell it from 0 and 1.
+/// A share in percent: one digit behind the point, and more if they are needed to tell it from 0 and 1.
 std::string percent_number(double share) {
   const double off = share < 0.5 ? share : 1 - share;
   return fmt::format("{:.{}f}", 100 * share, off > 0 && off < 0.0005 ? 3 : 1);

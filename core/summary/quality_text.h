@@ -22,7 +22,7 @@ inline constexpr int64_t kFewestJudged = 3;
 bool is_judged(const PlanQuality& plan);
 /// "1 item was judged, and 3 are needed"; nothing: enough were.
 std::optional<std::string> not_judged_text(const PlanQuality& plan);
-/// The same of a plan, or "not judged" if too few items were.
+/// The same for a plan, or "not judged" if too few items were.
 std::string plan_quality_text(const QualityFigures& quality, const PlanQuality& plan);
 /// The same with what it was counted over: "98.9 % [98.0, 99.4], 989 of 1,000 pictures right", "not judged (1 picture)".
 std::string quality_sentence(const QualityFigures& quality, const PlanQuality& plan);
@@ -32,10 +32,10 @@ std::string quality_change_text(const QualityFigures& quality);
 /// "background 98.1 %, person 63.2 %", where there are few classes: of one plan (&GroupQuality::baseline). Empty: there
 /// are more, or none.
 std::string quality_classes_text(const QualityFigures& quality, std::optional<double> GroupQuality::*plan);
-/// What the items of a class are: "pictures"; of classes of pixels also those that are only answered so.
+/// The word for the items of a class: "pictures"; for classes of pixels also those that are only answered so.
 std::string quality_group_items_text(const QualityFigures& quality);
-/// How it was come by: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do not say
-/// what is right".
+/// The source of the figures: "over all batches, each once; 95 % interval by Wilson; of 12 pictures more the data do
+/// not say what is right".
 std::string quality_source_text(const QualityFigures& quality);
 
 }  // namespace stormcell

@@ -7,7 +7,7 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 4> kBases = {"pairs", "batches", "totals", "unknown"};  // by RatioBasis
+constexpr std::array<std::string_view, 4> kBases = {"pairs", "batches", "totals", "unknown"};  // row by RatioBasis
 
 }  // namespace
 

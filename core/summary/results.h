@@ -1,5 +1,5 @@
-// What the façade returns: plain, immutable values, shared as shared_ptr<const T>. JSON names are those of the
-// contracts.
+// Results of the façade: plain, immutable values, shared as shared_ptr<const T>. fields.h has the JSON name of each
+// member.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace stormcell {
 struct Latency {
   double median = 0, p95 = 0, min = 0;
   int64_t runs = 0;
-  double mean = 0;  ///< of plans that were measured side by side: of the pairs that the speed-up comes from
+  double mean = 0;  ///< for plans that were measured side by side: over the pairs that the speed-up comes from
   /// The interval of the mean over several processes, each with equal weight: it also holds the mean of another run of
   /// the same command. Nothing: measured in one process.
   std::optional<std::array<double, 2>> mean_ci95 = {};
@@ -34,17 +34,17 @@ struct Latency {
 struct StateFigures {
   /// as if every sequence of a batch were as long as the longest of the data, with all its new tokens
   int64_t planned_bytes = 0;
-  /// What the sequences of a batch took by their own lengths, of the batch that took most.
+  /// Memory that a batch's sequences took by their own lengths, for the batch that took most.
   int64_t taken_bytes = 0, taken_pages = 0;
 };
 
-/// What the executions of one plan that were timed read under --weight-budget: means of one execution.
+/// Reads of one plan's timed executions under --weight-budget: means of one execution.
 struct WeightsRead {
-  int64_t executions = 0;  ///< that were timed
+  int64_t executions = 0;  ///< executions that were timed
   double reads = 0;        ///< weights of a branch that were read
-  double bytes_read = 0;   ///< of them from files, as they are stored; 0: they are drawn
-  double stall_ms = 0;     ///< that it waited for weights
-  double stall_share = 0;  ///< of its time
+  double bytes_read = 0;   ///< bytes of these reads from files, as they are stored; 0: they are drawn
+  double stall_ms = 0;     ///< time that it waited for weights
+  double stall_share = 0;  ///< share of its time
 };
 
 /// One plan as it ran.
@@ -52,12 +52,12 @@ struct PlanFigures {
   Latency latency_ms;
   /// real cells: what pads a batch is no work that anybody asked for; of decoding the tokens that were written
   double cells_per_s = 0;
-  std::optional<double> limit_share;  ///< of this plan: sum over operators of max(bytes / bandwidth, FLOP / peak),
-                                      ///< divided by the measured time
+  std::optional<double> limit_share;  ///< share of this plan: sum over operators of max(bytes / bandwidth, FLOP /
+                                      ///< peak), divided by the measured time
   int64_t peak_weight_bytes = 0;
   int64_t peak_activation_bytes = 0;  ///< planned, states in pages too
   int64_t batches = 0, rounds = 0;  ///< measured: so many of the data's batches; rounds that the interval is drawn over
-  std::optional<double> tokens_per_s;       ///< of decoding
+  std::optional<double> tokens_per_s;       ///< for decoding
   std::optional<StateFigures> states;       ///< nothing: the plan keeps none in pages
   std::optional<WeightsRead> weights_read;  ///< nothing: there was no budget
 };
@@ -90,8 +90,8 @@ struct DatasetFigures {
   int64_t skipped = 0;                        ///< files that were passed over
   std::vector<SkippedFigures> skipped_items;  ///< the first thousand of them
   int64_t masked = 0;                         ///< items without a cell that the mask leaves: no figure counts them
-  std::string unit;  ///< what `cells` counts: "token", "picture", "item"; empty: an older run does not say
-  std::string note;  ///< what is to be known of these data before their figures are read; mostly empty
+  std::string unit;  ///< unit of `cells`: "token", "picture", "item"; empty: an older run does not say
+  std::string note;  ///< remark on these data that a reader of their figures needs; mostly empty
 };
 struct DeviceFigures {
   std::string name, backend, isa;
@@ -103,12 +103,12 @@ struct DeviceFigures {
   std::array<double, 2> peak_readings{}, read_readings{};  ///< the best of the first and of the last half; 0: not taken
 };
 
-/// Of a router that a pass takes for constant: cells of held-out batches about which it decided, and how many went
+/// A router that a pass takes for constant: cells of held-out batches that it decided about, and how many of them went
 /// another way.
 struct HeldOutRouter {
   std::string router;
   int64_t cells = 0;
-  int64_t otherwise = 0;  ///< of a router with several branches a cell: at least
+  int64_t otherwise = 0;  ///< for a router with several branches a cell: at least
 };
 
 struct PassReport {
@@ -117,16 +117,15 @@ struct PassReport {
   std::string reason;
   std::optional<double> speedup_alone, speedup_cumulative;
   std::optional<std::array<double, 2>> speedup_alone_ci95, speedup_cumulative_ci95;
-  int64_t guard_hits = 0, fallbacks = 0;          ///< of its guards over all batches of the data: see guards_counted()
-  std::map<std::string, std::string> options;     ///< what was set of it and is not the standard
-  std::map<std::string, std::string> parameters;  ///< what it found
+  int64_t guard_hits = 0, fallbacks = 0;          ///< its guards' over all batches of the data: see guards_counted()
+  std::map<std::string, std::string> options;     ///< its options that are not the standard
+  std::map<std::string, std::string> parameters;  ///< its findings
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
   bool left_out = false;  ///< it could be applied, and lost
-  /// Of a pass that takes routers for constant, each of these; counted where the baseline ran the batches that were not
-  /// profiled.
+  /// The routers that the pass takes for constant; counted if the baseline ran the batches that were not profiled.
   std::vector<HeldOutRouter> held_out = {};
-  /// Where it applied, real cells alone are computed. Nothing: an older run, which does not say.
+  /// Whether it computes real cells alone where it applied. Nothing: an older run, which does not tell.
   std::optional<bool> leaves_padding_out = {};
   /// why a speed-up of it is not stated (core/summary/stated_speedups.h)
   std::optional<SpeedupWithheld> withheld = {};
@@ -140,7 +139,7 @@ struct PassReport {
   }
 };
 
-/// Which batches optimize profiled and which it measured.
+/// The batches that optimize profiled, and those that it measured.
 struct SplitFigures {
   SplitRule rule = SplitRule::strided;
   int64_t profiled = 0, measured = 0;
@@ -171,34 +170,35 @@ struct OperatorTime {
   int64_t steps = 0;        ///< executed over all batches
   double milliseconds = 0;  ///< a batch
   double limit_milliseconds = 0;
-  double limit_compute_milliseconds = 0;  ///< by FLOP alone
+  double limit_compute_milliseconds = 0;  ///< limit by FLOP alone
   int64_t batches = 0;                    ///< recorded
   /// Faster than memory allows though not faster than the arithmetic: the data came from a cache.
   bool in_cache() const { return limit_milliseconds > milliseconds && limit_compute_milliseconds <= milliseconds; }
 };
 
-/// What --weight-budget did, over all executions of a verb, those of the verification too. Bytes of weights are those
-/// of the layouts in which the device holds them.
+/// The work of --weight-budget over all executions of a verb, those of the verification included. Bytes of weights are
+/// those of the layouts in which the device holds them.
 struct BudgetFigures {
   int64_t budget_bytes = 0;
   int64_t dense_bytes = 0;   ///< loaded for good, beside the budget
   int64_t expert_bytes = 0;  ///< weights of branches, all together
   int64_t slot_bytes = 0;    ///< taken of the budget
-  int64_t pinned_bytes = 0;  ///< of it besides, for weights that stay (residency=pinned)
+  int64_t pinned_bytes = 0;  ///< taken besides, for weights that stay (residency=pinned)
   int64_t arena_bytes = 0;   ///< beside all weights: activations, states of sequences, inputs and records of the plans
   int64_t executions = 0;    ///< batches, each as often as it ran
   int64_t readers = 0;       ///< threads that read, beside those of --threads
   int64_t reads = 0;         ///< weights of a branch that were read
-  int64_t bytes_read = 0;    ///< of them from files, as they are stored; 0: they are drawn
-  int64_t bytes_filled = 0;  ///< of slots, in the device's layouts
+  int64_t bytes_read = 0;    ///< bytes of these from files, as they are stored; 0: they are drawn
+  int64_t bytes_filled = 0;  ///< bytes of slots, in the device's layouts
   int64_t evictions = 0;
-  double stall_seconds = 0;  ///< that executions waited for weights
-  // Of the executions that were timed:
+  double stall_seconds = 0;  ///< time that executions waited for weights
+  // Sums over the executions that were timed:
   int64_t measured_executions = 0, measured_reads = 0, measured_bytes_read = 0;
   double measured_stall_seconds = 0;
-  /// By the whole process, as the system counts it: the largest reading after an execution, before the verification.
+  /// Memory of the whole process, as the system counts it: the largest reading after an execution, before the
+  /// verification.
   int64_t held_bytes = 0;
-  std::string held_counted = {};  ///< who says so: "control group", "process"
+  std::string held_counted = {};  ///< the source of the count: "control group", "process"
   int64_t peak_bytes = 0;  ///< most that was resident in the process, whoever counts the other, at any time before the
                            ///< verification; 0: the system does not say
 };
@@ -214,13 +214,13 @@ struct MeasuringFigures {
 /// optimize, run and profile fill what applies.
 struct RunSummaryFigures {
   std::string verb;     ///< optimize, run, profile
-  std::string version;  ///< of the program that wrote it; empty: of this one
+  std::string version;  ///< version of the program that wrote it; empty: this one
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
   std::string phase = "forward";  ///< or "decode": what was run on each batch
   std::optional<PlanFigures> baseline, optimized;
-  std::optional<double> speedup;  ///< of the time of all batches, from paired executions (docs/concepts.md)
+  std::optional<double> speedup;  ///< ratio of the time of all batches, from paired executions (docs/concepts.md)
   std::optional<std::array<double, 2>> speedup_ci95;
   // If three or more processes measured, every interval of a time also holds the spread between them.
   /// the run's own process is the first; empty: an older version, or nothing to repeat
@@ -244,7 +244,7 @@ struct RunSummaryFigures {
   std::string config;                 ///< stormcell.config/1 as JSON text
   std::string settings;               ///< the exact settings as JSON text
   double load_seconds = 0;            ///< reading and packing weights
-  int64_t unloaded_weight_bytes = 0;  ///< that the plan had not needed by the end of the run (dead paths)
+  int64_t unloaded_weight_bytes = 0;  ///< weights that the plan had not needed by the end of the run (dead paths)
   int64_t peak_resident_bytes = 0;
   std::optional<BudgetFigures> weight_budget;  ///< nothing: there was no budget
   /// "27 nodes: *.wi.kernel=linear.plain", one for each annotation that holds of some
@@ -261,7 +261,7 @@ struct RunSummaryFigures {
   std::optional<QualityFigures> quality;            ///< nothing: there is no task, or the data do not say what is right
   std::optional<PlanFigures> dense;                 ///< --dense: every cell through every branch, masked
   std::optional<Latency> dense_baseline_ms;         ///< the baseline's in the same pairs; older summaries lack it
-  /// What routing itself saves: how much faster the baseline is than that plan, from paired executions.
+  /// The saving by routing itself: how much faster the baseline is than the dense plan, from paired executions.
   std::optional<double> routing_speedup;
   std::optional<std::array<double, 2>> routing_speedup_ci95;
   std::optional<SpeedupWithheld> routing_withheld;  ///< why it is not stated
@@ -287,7 +287,7 @@ struct RunSummaryFigures {
 };
 
 struct GenerateFigures {
-  std::string version;  ///< of the program that wrote it; empty: of this one
+  std::string version;  ///< version of the program that wrote it; empty: this one
   ModelFigures model;
   DatasetFigures dataset;
   DeviceFigures device;
@@ -298,7 +298,7 @@ struct GenerateFigures {
   std::optional<double> accuracy;  ///< exact match, with targets
   std::vector<RouterFigures> routing;
   std::vector<std::vector<int32_t>> ids;  ///< by sequence, without padding
-  std::vector<std::string> texts;         ///< where there is a tokenizer
+  std::vector<std::string> texts;         ///< empty if there is no tokenizer
   std::string settings;                   ///< the exact settings as JSON text
   std::string session;                    ///< file, empty: none written
   int64_t session_run = 0;

@@ -49,7 +49,7 @@ Json json_of(const T& value) {
 }
 Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
 
-/// One for each time that the option is to stand; of a flag an empty one.
+/// One word for each time that the option occurs; an empty one for a flag.
 template <class T>
 std::vector<std::string> words_of(const T& value) {
   if constexpr (std::is_same_v<T, std::vector<std::string>>)

@@ -1,5 +1,4 @@
-// What an experiment was asked for: the one place that knows its options, as JSON in summaries and sessions and as a
-// command line.
+// The options of an experiment: the one place that knows them, as JSON in summaries and sessions and as a command line.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -25,13 +24,13 @@ struct ExperimentOptions {
   std::string device = "cpu";
   std::string dtype;  ///< empty: as stored
   double verify_seconds = 10;
-  double probe_seconds = 0.1;       ///< for each figure of what the machine can do at most; no setting of its own
+  double probe_seconds = 0.1;       ///< for each peak figure of the machine; no setting of its own
   int64_t weight_budget = 0;        ///< bytes that weights of branches may take; 0: all that there are
-  std::optional<double> tolerance;  ///< of what another format than the stored one may cost; empty: by format
+  std::optional<double> tolerance;  ///< limit for the cost of another format than the stored one; empty: by format
   bool record_inputs = false, record_scores = false;
   /// optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
   std::string phase = "forward";
-  int64_t most_new_tokens = 64;           ///< of decoding
+  int64_t most_new_tokens = 64;           ///< for decoding
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   /// run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   std::vector<std::string> annotations;
@@ -54,17 +53,17 @@ void check_target_latency(std::string_view word);
 
 /// One option: all that JSON, command line and check know of it.
 struct Setting {
-  std::string_view key;     ///< in JSON
-  std::string_view option;  ///< on the command line; empty: the argument without a name
+  std::string_view key;     ///< key in JSON
+  std::string_view option;  ///< name on the command line; empty: the argument without a name
   std::variant<std::string ExperimentOptions::*, int64_t ExperimentOptions::*, uint64_t ExperimentOptions::*,
                int ExperimentOptions::*, double ExperimentOptions::*, std::optional<double> ExperimentOptions::*,
                bool ExperimentOptions::*,
                std::vector<std::string> ExperimentOptions::*>
       field;               ///< a list: the option may be repeated
-  std::string_view value;  ///< what --help calls its value; empty: of a flag, and of the argument without a name
+  std::string_view value;  ///< the value's name in --help; empty: a flag, or the argument without a name
   std::string_view help;
-  Bounds bounds = {};                              ///< of a number
-  void (*check)(std::string_view word) = nullptr;  ///< of a text
+  Bounds bounds = {};                              ///< bounds of a number
+  void (*check)(std::string_view word) = nullptr;  ///< check of a text
   std::string_view verbs = {};                     ///< those that have it, with a space between two; empty: all have
   bool is_of(std::string_view verb) const;
   std::string_view name() const { return option.empty() ? "MODEL" : option; }
@@ -203,8 +202,8 @@ inline constexpr std::array kSettings = {
             "optimize"},
 };
 
-/// Reads what stands behind an option; of a list it adds one. Throws Error(bad_input) that names the option where the
-/// word does not fit.
+/// Reads the word behind an option; adds one to a list. Throws Error(bad_input) that names the option if the word does
+/// not fit.
 void read_word(const Setting& setting, const std::string& word, ExperimentOptions& options);
 /// Throws Error(bad_input) that names the first option that is neither at its default nor fits its row.
 void check(const ExperimentOptions& options);

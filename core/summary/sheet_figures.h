@@ -22,12 +22,12 @@ struct SheetFormat {
   int64_t bytes = 0;
 };
 
-/// By kind ("experts", "attention") and format ("BF16", "Q4_K").
+/// Formats by kind ("experts", "attention") and name ("BF16", "Q4_K").
 using SheetFormats = std::map<std::string, std::map<std::string, SheetFormat>>;
 
 /// How the weights, as they are stored, compare with the memory of this machine.
 struct SheetMemory {
-  int64_t total_bytes = 0, available_bytes = 0;  ///< of the machine, and what this process may still take
+  int64_t total_bytes = 0, available_bytes = 0;  ///< memory of the machine, and what this process may still take
   int64_t expert_bytes = 0;                      ///< weights of routed experts
   int64_t rest_bytes = 0;                        ///< all other weights: every token needs them
   int64_t token_bytes = 0;                       ///< weights that one token reads
@@ -41,7 +41,7 @@ struct SheetRate {
 };
 
 struct ModelSheet {
-  std::string version;  ///< of the program that wrote it; empty: of this one
+  std::string version;  ///< version of the program that wrote it; empty: this one
   std::string kind;     ///< id of the kind of files: "gguf", "model-folder"
   std::string name, family;
   std::string routing;  ///< the rule in words; empty: no router was found, or its rule is not known
@@ -49,9 +49,9 @@ struct ModelSheet {
   std::vector<SheetLack> lacks;
   int64_t parameters = 0, active_parameters = 0;                    ///< 0: not known
   int64_t layers = 0, layers_with_experts = 0, experts = 0, k = 0;  ///< 0: not known, or none
-  int64_t files = 0, bytes = 0;                                     ///< of weights
+  int64_t files = 0, bytes = 0;                                     ///< files of weights, and their bytes
   SheetFormats formats;
-  std::string tokenizer, chat_template;  ///< in words; empty: there is none
+  std::string tokenizer, chat_template;  ///< described in words; empty: there is none
   SheetMemory memory;
   std::optional<SheetRate> tokens_per_s;  ///< nothing can be said
   std::string recorder;                   ///< name of the recorder that fits; empty: there is nothing to record

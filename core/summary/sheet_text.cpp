@@ -19,7 +19,7 @@ std::string three_digits(double value) {
   return text;
 }
 
-/// The same of a rate, which may be large: "13,300".
+/// The same for a rate, which may be large: "13,300".
 std::string rate_words(double value) {
   constexpr double kThousand = 1000;
   if (value < kThousand) return three_digits(value);

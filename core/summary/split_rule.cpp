@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-constexpr std::array<std::string_view, 3> kRules = {"strided", "first", "unknown"};  // by SplitRule
+constexpr std::array<std::string_view, 3> kRules = {"strided", "first", "unknown"};  // row by SplitRule
 
 }  // namespace
 

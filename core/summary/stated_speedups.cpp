@@ -22,7 +22,7 @@ std::optional<double> largest_change(const DeviceFigures& device) {
 }
 
 bool is_too_far(double moved) {
-  constexpr double kRounding = 1e-12;  // in floating point, 1.15 - 1 is a little more than 0.15
+  constexpr double kRounding = 1e-12;  // floating point: 1.15 - 1 is a little more than 0.15
   return moved > kMostCeilingsMove + kRounding;
 }
 

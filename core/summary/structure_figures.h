@@ -22,8 +22,8 @@ struct RouterStructure {
 };
 /// The pictures that a model takes.
 struct PictureStructure {
-  int64_t height = 0, width = 0, channels = 0;  ///< that the structure is told for
-  int64_t least = 0, most = 0;                  ///< of heights and widths that it takes, too; 0: this size alone
+  int64_t height = 0, width = 0, channels = 0;  ///< the input that the structure is shown for
+  int64_t least = 0, most = 0;                  ///< range of heights and widths that it takes, too; 0: this size alone
 };
 /// Patches that a picture of that size is cut into.
 struct GridStructure {
@@ -34,21 +34,21 @@ struct GridStructure {
 /// An input that the data have to bring.
 struct InputStructure {
   std::string name, role, cell_space;
-  std::vector<int64_t> content;  ///< of one cell; empty: one number
+  std::vector<int64_t> content;  ///< shape of one cell; empty: one number
 };
 /// Operations of one item in a network with exits.
 struct ItemFlops {
-  double first_exit = 0;  ///< of an item that answers at the first exit
+  double first_exit = 0;  ///< for an item that answers at the first exit
   double whole = 0;       ///< through the whole network, of which RouterStructure::exit_cost is a share
 };
 /// A segment of a plan, as it lies in its tree.
 struct SegmentStructure {
   std::string kind;             ///< "program", "branch", "taken", "fallback", "repeat", "leaf"
-  std::string of;               ///< whose branch, body or turns; empty: of the program, a leaf
+  std::string of;               ///< owner of the branch, body or turns; empty: for the program and for a leaf
   std::optional<int64_t> leaf;  ///< its number, of a leaf
   int64_t begin = 0, end = 0;   ///< steps [begin, end)
   int64_t kernels = 0, branches = 0, guards = 0,
-          repeats = 0;   ///< of a leaf: steps that compute, regions that lie in it whole
+          repeats = 0;   ///< for a leaf: steps that compute, regions that lie in it whole
   std::string ends, at;  ///< why, and at which node, a submission may end with a leaf; empty: it does not
   std::vector<SegmentStructure> children;
 };
@@ -62,17 +62,17 @@ struct PlanStructure {
 /// The kernels of an operator that `kernel=` of an annotation may name.
 struct KernelsOfOperator {
   std::string op;
-  std::vector<std::string> devices;  ///< that have them; empty: all devices, because none differs
+  std::vector<std::string> devices;  ///< devices that have them; empty: all devices, because none differs
   std::vector<std::string> names;    ///< in the order in which they are tried
 };
 struct ModelStructure {
-  std::string version;  ///< of the program that wrote it; empty: of this one
+  std::string version;  ///< version of the program that wrote it; empty: this one
   std::string name, family;
   std::string weights;         ///< as ModelFigures
   bool weights_stated = true;  ///< the same
   int64_t parameters = 0, weight_bytes = 0;
   int64_t expert_bytes = 0;  ///< weights of branches, all together, as the CPU lays them out
-  int64_t least_budget = 0;  ///< of these the largest one: the least --weight-budget; 0: it has no branches
+  int64_t least_budget = 0;  ///< the largest of these: the least --weight-budget; 0: it has no branches
   /// where each cell takes as many branches as it may, and all branches get equally many cells
   double flops_per_cell = 0;
   std::optional<ItemFlops> item_flops;  ///< nothing: it has no exits
@@ -82,8 +82,8 @@ struct ModelStructure {
   std::vector<RouterStructure> routers;
   std::map<std::string, int64_t> operators;
   std::vector<KernelsOfOperator> kernels;
-  std::vector<std::string> annotations;  ///< that were asked for, as the graph has them, NAME.KEY=WORD each
-  std::optional<PlanStructure> plan;     ///< where it was asked for
+  std::vector<std::string> annotations;  ///< annotations that were asked for, as the graph has them, NAME.KEY=WORD each
+  std::optional<PlanStructure> plan;     ///< set if it was asked for
   std::vector<std::string> unsupported, warnings;
   std::optional<ModelSheet> sheet;  ///< nothing: a preset has no files
 };

@@ -102,7 +102,7 @@ class Writer {
             {"of", value->of > 0 ? Json(value->of) : Json()}};
     into_[std::string(key) + kWithheldBy] = std::move(by);
   }
-  /// What is no JSON becomes null.
+  /// Adds JSON text; null if it is no JSON.
   void json(const char* key, const std::string& text) {
     into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text);
   }

@@ -1,4 +1,4 @@
-// What the JSON texts of the contracts are written with.
+// The tools that write the JSON texts of the verbs.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -8,14 +8,15 @@
 
 namespace stormcell {
 
-/// Indented by two; arrays of plain values stay on one line. What is not finite becomes null, invalid UTF-8 a
-/// replacement character.
+/// The text, indented by two; arrays of plain values stay on one line. Numbers that are not finite become null, invalid
+/// UTF-8 a replacement character.
 std::string json_text(const nlohmann::ordered_json& value);
 
 /// {schema: "stormcell.VERB/1", version}: how every one begins.
 nlohmann::ordered_json json_of_verb(const std::string& verb);
 
-// What may not be there. `Json` is a parameter so that the heavy header of it stays in sources: nobody names another.
+// Null for an absent value. `Json` is a parameter so that the heavy header of it stays in sources: nobody names
+// another.
 template <class T, class Json = nlohmann::ordered_json>
 Json or_null(const std::optional<T>& value) {
   return value ? Json(*value) : Json();

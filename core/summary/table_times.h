@@ -1,4 +1,4 @@
-// Times that are told beside each other.
+// Times that are printed beside each other.
 #pragma once
 #include <optional>
 #include <string>

@@ -11,10 +11,11 @@ namespace stormcell {
 struct Flip {
   std::string router;
   int64_t batch = 0, execution = 0;  ///< execution: how often a router of this name decided before
-  int64_t turn = -1;  ///< of the repeat that the router stands in (of decoding, say); -1: it stands in none
-  int64_t cell = 0;   ///< its row in the batch's dense space
+  int64_t turn = -1;                 ///< turn of the repeat that the router is in (of decoding, say); -1: it is in none
+  int64_t cell = 0;                  ///< its row in the batch's dense space
   int64_t item = -1,
-          position = 0;  ///< whose cell it is in the data set, and its place there; -1: an older run does not say
+          position = 0;  ///< number of the cell's item in the data set, and its place there; -1: an older run does not
+                         ///< say
   std::string above;     ///< the branches that led there, of nested routers: "stage.0=1, stage.1=0"; else empty
   int32_t reference = 0, ours = 0;  ///< branches, -1: none
   double margin = 0, score_error = 0;
@@ -33,7 +34,7 @@ struct OutputDifference {
 /// One router beside the reference's, asked on the reference's inputs.
 struct RouterDifference {
   std::string router;
-  double score_error = 0;   ///< of a margin, where scores have the usual size: the largest share of the size that one
+  double score_error = 0;   ///< error of a margin if scores have the usual size: the largest share of the size that one
                             ///< differs by, times that
   double score_scale = 0;   ///< that size, in the margins' unit
   double weight_error = 0;  ///< largest difference of a weight
@@ -63,7 +64,7 @@ std::string free_cost_text(const FormatCost& cost);
 /// The further comparisons where tokens are decoded: the first ones of each sequence.
 struct DecodedTokens {
   int64_t sequences = 0, equal = 0;  ///< equal: all tokens that were compared
-  int64_t tokens = 0;                ///< of each sequence, at most
+  int64_t tokens = 0;                ///< tokens of each sequence, at most
   int64_t compared = 0;              ///< tokens whose logits, and the routing that led to them, were compared
   int64_t near_ties = 0,
           follows = 0;  ///< tokens that differ: logits nearly equal; behind a routing choice that differs
@@ -85,17 +86,17 @@ struct Verification {
   double tolerance = 0, max_abs_diff = 0, max_rel_diff = 0;  ///< the largest of all outputs, each on its own scale
   double free_max_rel_diff = 0;                              ///< free-running, flips included
   int64_t batches = 0;                                       ///< compared with the oracle, whole or in part
-  std::vector<JudgedPart> parts;                             ///< of them, those in part
+  std::vector<JudgedPart> parts;                             ///< those of them that were judged in part
   int64_t baseline_batches = 0;                              ///< optimised compared with the baseline
   int64_t flips = 0, explained_flips = 0;
   /// of flips: cells that decide otherwise, are dropped or kept, or are there on one side only, further on
   int64_t consequences = 0;
-  int64_t dropped = 0;    ///< by the reference, for capacity
+  int64_t dropped = 0;    ///< dropped by the reference, for capacity
   int64_t nonfinite = 0;  ///< values that are not finite, the same on both sides, with --allow-nonfinite
   std::vector<OutputDifference> outputs;
   std::vector<RouterDifference> routers;
-  std::optional<FormatCost> format;     ///< where the plan does not run in the stored format
-  std::optional<DecodedTokens> tokens;  ///< of decoding
+  std::optional<FormatCost> format;     ///< set if the plan does not run in the stored format
+  std::optional<DecodedTokens> tokens;  ///< for decoding
   std::vector<Flip> listed;             ///< 100 at most: unexplained ones first, consequences last
   double seconds = 0;
 };
@@ -103,21 +104,22 @@ struct Verification {
 /// "no routing choice differs", "2 routing choices differ, all of them near ties; 5 more follow from them", ...
 std::string flips_text(const Verification& verification);
 
-/// Decoding beside the oracle: the first tokens of the first batches. Where a token differs, its sequence is compared
-/// up to that token, and where sequences share a capacity all of its batch are: from there on another text is decoded.
-/// A token whose logit is nearly equal to another's may differ; so may one behind a routing choice that was explained.
-/// It did not pass if too few tokens are left.
+/// Decoding beside the oracle: the first tokens of the first batches. If a token differs, its sequence is compared up
+/// to that token, and so are all of its batch if sequences share a capacity: from there on another text is decoded. A
+/// token whose logit is nearly equal to another's may differ; so may one behind a routing choice that was explained. It
+/// did not pass if too few tokens are left.
 struct DecodedVerification {
   bool passed = false;
   std::vector<std::string> reasons;  ///< why it did not pass, a sentence each
   std::string what_to_do;            ///< about it; empty: it is an error of the program
   int64_t batches = 0;               ///< compared, and of them
   int64_t sequences = 0, equal = 0;  ///< equal: all tokens that were compared
-  int64_t tokens = 0;                ///< of each sequence, at most
+  int64_t tokens = 0;                ///< tokens of each sequence, at most
   int64_t compared = 0;              ///< tokens whose logits, and the routing that led to them, were compared
   double tolerance = 0,
-         max_rel_diff = 0;  ///< of the logits with the oracle's decisions replayed, as a share of the largest
-  int64_t flips = 0, explained_flips = 0;  ///< of routing choices
+         max_rel_diff = 0;  ///< largest error of the logits with the oracle's decisions replayed, as a share of the
+                            ///< largest logit
+  int64_t flips = 0, explained_flips = 0;  ///< flips of routing choices
   int64_t near_ties = 0,
           follows = 0;  ///< tokens that differ: logits nearly equal; behind a routing choice that differs
   std::string text;     ///< "the first 16 tokens of 3 of 3 sequences equal the oracle's; the logits of 48 of 96 written

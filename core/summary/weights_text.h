@@ -1,4 +1,4 @@
-// What is known of how a model's weights were made.
+// The origin of a model's weights, as far as it is known.
 #pragma once
 #include <string>
 

@@ -14,11 +14,11 @@ namespace stormcell {
 
 /// A measure before and after.
 struct QualityChange {
-  std::string name;   ///< of the class; empty: of all items
-  int64_t items = 0;  ///< that were judged
+  std::string name;   ///< name of the class; empty: all items
+  int64_t items = 0;  ///< items that were judged
   double before = 0, after = 0;
   std::optional<std::array<double, 2>> before_ci95, after_ci95;
-  /// The intervals have no value in common. Where there are none nothing is said.
+  /// Whether the intervals have no value in common. False if there are none.
   bool is_beyond() const {
     return before_ci95 && after_ci95 && ((*before_ci95)[1] < (*after_ci95)[0] || (*after_ci95)[1] < (*before_ci95)[0]);
   }
@@ -37,7 +37,8 @@ struct WhatIfFigures {
   ChangedCount outputs;                 ///< items of whose outputs any bit differs
   std::string answer;                   ///< "answer", "token", "pixel"; empty: the model's outputs are no answers
   std::optional<ChangedCount> answers;  ///< nothing: the same
-  std::string measure, unit;            ///< of the quality, as QualityFigures has them; empty: the data do not tell it
+  std::string measure, unit;            ///< names of the quality, as QualityFigures has them; empty: the data do not
+                                        ///< tell it
   bool more_is_better = true;
   std::optional<QualityChange> quality;
   std::vector<QualityChange> groups;  ///< by class

@@ -71,7 +71,7 @@ class ExitReader {
     int64_t right = 0;
     for (int64_t c = 0; c < cells_; ++c) {
       const auto confidence = exit_element<float>(*found_.confidence, c * exits_ + exit);
-      // A broken score is no number; it lets nobody leave.
+      // A broken score is no number: the cell does not leave.
       if (confidence < 0 || confidence > 1.001f)
         wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) + "] of exit.confidence is no probability");
       if (!std::isnan(confidence)) figures.confidence += static_cast<double>(confidence);

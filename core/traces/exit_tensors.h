@@ -16,8 +16,8 @@ struct ExitTensors {
   TracedExits figures;
 };
 /// Reads exit.confidence f32 and exit.prediction i32 [cells, exits], exit.label i32 [cells], exit.seconds f64 [passes,
-/// exits], of which the first alone must be there. Error(bad_input) that names `path`: another type or shape, a
-/// confidence that is no probability, a label below -1.
+/// exits]; only the first is required. Error(bad_input) that names `path`: another type or shape, a confidence that is
+/// no probability, a label below -1.
 ExitTensors read_exit_tensors(const SafetensorsFile& file, int64_t cells, const std::string& path);
 
 }  // namespace stormcell

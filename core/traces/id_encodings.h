@@ -1,4 +1,4 @@
-// Guesses what ids in base64 are if they are not int32: the text or the bytes say it well enough for a message.
+// Guesses the type of ids in base64 if they are not int32, well enough for a message.
 #pragma once
 #include <string_view>
 

@@ -175,8 +175,8 @@ class Imatrix {
           "; a .dat that was merged into it would do that (--model-config config.json says how many there are)");
     }
   }
-  /// Without a number of tokens, a .dat, which counts every token for every expert, cannot be told from experts that
-  /// are chosen equally often.
+  /// Without a number of tokens, a .dat (which counts every token for every expert) looks like experts that are chosen
+  /// equally often.
   void doubt_equal_counts() {
     if (equal_layers_.empty()) return;
     const int32_t first = equal_layers_[0];
@@ -195,7 +195,7 @@ class Imatrix {
     return text.str();
   }
 
-  /// Choices of a token, where it says how many tokens there were; 0: they do not divide.
+  /// Choices of a token, if the file states the number of tokens; 0: they do not divide.
   int64_t k() const {
     const auto& [layer, loads] = *loads_.begin();
     const auto of_layer = tokens_.find(layer);

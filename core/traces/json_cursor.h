@@ -1,5 +1,5 @@
-// Goes over JSON whose numbers are nearly all of it, without a tree of values: what stands where is known to the reader
-// of the format.
+// Scans JSON that consists mostly of numbers, without a tree of values: the reader of the format knows what comes
+// where.
 #pragma once
 #include <algorithm>
 #include <charconv>
@@ -46,7 +46,7 @@ class JsonCursor {
   void expect(char c, const std::string& where) {
     if (!take(c)) wrong(where + ": expected '" + std::string(1, c) + "', got " + in_quotes(text_.substr(at_, 12)));
   }
-  /// Whole values may be written as 4.0 or 1e3. `name`: what the number is, for the complaint.
+  /// Reads a whole number, which may be written as 4.0 or 1e3. `name`: its name in errors.
   int64_t whole_number(std::string_view name, int64_t below) {
     peek();
     int64_t value = 0;
@@ -68,9 +68,9 @@ class JsonCursor {
     at_ += length;
     return value;
   }
-  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or one is
-  /// not plainly that: what it is is left to be looked at. A trace of counts is little else, so this keeps its place in
-  /// registers and tells of nothing.
+  /// Appends numbers that whole_number() would read, each with the comma behind it, until `out` holds `most` or the
+  /// next one is not plainly such a number: that one is left unread. Traces of counts are mostly such numbers, so this
+  /// keeps its place in registers and reports no errors.
   void plain_numbers(int64_t below, size_t most, std::vector<int64_t>& out) {
     constexpr std::ptrdiff_t kMostDigits = 18;  // whatever they are, the number fits
     const char* at = text_.data() + at_;
@@ -97,12 +97,12 @@ class JsonCursor {
     ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  /// One value, not looked at: its text is checked by those who read it.
+  /// Skips one value without checking it: its readers check the text.
   void skip_value() {
     int depth = 0;
     do {
-      // Numbers and what stands between them, nearly all of it: , - . / and digits, at any depth no more than passed
-      // over.
+      // Skips numbers and the characters between them (blanks, commas, points and the like) in one go: they are nearly
+      // all of it.
       while (depth > 0 && at_ < text_.size() && (text_[at_] == ' ' || (text_[at_] >= ',' && text_[at_] <= '9'))) ++at_;
       const char c = peek();
       if (c == '"') {

@@ -163,11 +163,11 @@ class MegatronTrace {
   std::map<Place, TraceRouter> routers_;
   std::map<Place, int32_t> number_;
   int64_t first_rank_ = -1, last_step_ = -1, largest_ = 0, batch_ = 0;
-  // Of the line at hand.
+  // State of the current line.
   Place place_;
   int64_t step_ = 0, k_ = 1, rank_ = -1;
   std::vector<int64_t> ids_;
-  // Of the micro-batch at hand.
+  // State of the current micro-batch.
   std::map<int32_t, std::vector<int32_t>> passes_;
   int64_t tokens_[2] = {0, 0};
   std::set<int64_t> numbers_;  // of all steps

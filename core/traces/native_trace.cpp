@@ -40,7 +40,7 @@ struct Layer {
   int64_t k = 1;
   // A cell's scores: `columns` of the `stride` numbers of its row, from number `first` on.
   int64_t columns = 0, stride = 0, first = 0;
-  // Of the batch that is handed on.
+  // Buffers for the current batch.
   std::vector<int32_t> choice, row;
   std::vector<float> weight, margin, score;
   std::vector<uint8_t> resident;
@@ -154,7 +154,7 @@ class NativeTrace {
     forward_ = about("phase.0") == "forward";
   }
   int32_t stack_of(int64_t c) const { return stack_ ? element<int32_t>(stack_, c) : 0; }
-  /// Of the grid that the cell lies in; 0: in a sequence.
+  /// Columns of the grid that holds the cell; 0: it is in a sequence.
   int32_t columns_of(int64_t c) const { return columns_ ? element<int32_t>(columns_, c) : 0; }
 
   int32_t rank_of(int64_t c) const { return rank_ ? element<int32_t>(rank_, c) : -1; }
@@ -200,7 +200,7 @@ class NativeTrace {
     if (number_about("layers", std::ssize(layers_), INT32_MAX) != std::ssize(layers_))
       wrong("its metadata says layers=" + about("layers") + ", tensors are there for " +
             std::to_string(layers_.size()));
-    // Of kNativeLacks the file itself says which mean nothing.
+    // The tensors of kNativeLacks may hold nothing; the file's metadata says which.
     const std::string told = ' ' + about("lacks") + ' ';
     const auto has = [&](const char* fact) { return told.find(' ' + std::string(fact) + ' ') == std::string::npos; };
     header_.lacks = lacks_without({{"model", !header_.model.empty()},
@@ -218,7 +218,7 @@ class NativeTrace {
                                    {"branch_bytes", sized}});
   }
 
-  /// Finds the scores that the router compared; of an exit the recorded confidence, where nothing else is there.
+  /// Finds the scores that the router compared; at an exit the recorded confidence, if there are no scores.
   void open_scores(Layer& l) {
     l.scores = file_->find(l.name + ".scores");
     if (l.scores) {
@@ -259,8 +259,9 @@ class NativeTrace {
 
   // Batches --------------------------------------------------------------------------------------------------------
 
-  /// How many cells from `begin` on, at most up to `end`, make a table: sequences of equal length, one after another.
-  /// Those of a batch that the file names may begin at unlike positions: sequences that decode together do.
+  /// The number of cells from `begin` on, at most up to `end`, that make a table: sequences of equal length in
+  /// succession. In batches that the file names they may begin at different positions, as sequences that decode
+  /// together do.
   Segment table_from(int64_t begin, int64_t end, int64_t most) const {
     const auto request = element<int32_t>(request_, begin), position = element<int32_t>(position_, begin),
                phase = element<int32_t>(phase_, begin);
@@ -280,7 +281,7 @@ class NativeTrace {
       const int32_t start = batch_ ? element<int32_t>(position_, row) : position;
       int64_t fits = 0;
       while (fits < per && is(row + fits, request + sequences, start + fits)) ++fits;
-      // One that goes on longer than the others belongs to the next table.
+      // A longer sequence belongs to the next table.
       if (fits < per || (row + per < end && is(row + per, request + sequences, start + per))) break;
       starts.push_back(start);
       ++sequences;
@@ -303,8 +304,8 @@ class NativeTrace {
     return at;
   }
 
-  /// Whether the batches that the file names are tables of cells, each stack once; else they are made from the cells
-  /// alone.
+  /// True if the batches that the file names are tables of cells, each stack once; otherwise batches are made from the
+  /// cells alone.
   bool batches_are_tables() const {
     if (!batch_) return false;
     for (int64_t at = 0; at < cells_;) {

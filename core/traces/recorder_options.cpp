@@ -1,11 +1,11 @@
-// What gives a trace the facts that it lacks: options of the systems that record, and of the import.
+// Options of recorders and of the import that give a trace a missing fact.
 #include "core/traces/trace.h"
 
 namespace stormcell {
 namespace {
 
 struct HowTo {
-  std::string_view format;  ///< empty: of every format
+  std::string_view format;  ///< empty: for every format
   std::string_view fact, words;
 };
 

@@ -41,7 +41,7 @@ struct Rows {
   std::vector<uint8_t> residency;
   std::vector<int64_t> bytes;
   int64_t filled = 0;
-  // As they are handed on, where not all cells were seen.
+  // Rows of the cells that are handed on, if not all cells were seen.
   std::vector<int32_t> row;
 
   void clear() {
@@ -319,7 +319,7 @@ class RouteTrace {
     begun_ = true;
   }
 
-  /// Every layer sees every cell; but of a prompt the last one may have seen the last tokens alone.
+  /// Every layer must see every cell; only the last layer may have seen just the last tokens of a prompt.
   void check_whole(int64_t layer, const Rows& rows, bool is_last) const {
     const bool may_miss = is_last && phase_ == 0 && rows.filled > 0;
     const auto where = [&](int64_t cell) {

@@ -84,7 +84,7 @@ void RoutedAlone::loads(int64_t step, int32_t router, std::span<const int64_t> c
   const Router& of = routers_[router];
   if (of.fused) {
     const auto routed = counts.first(of.routed), shared = counts.subspan(routed.size());
-    // Every token goes there: no expert can have been chosen by more.
+    // Every token goes to a shared expert, so no expert can have more.
     if (std::accumulate(shared.begin(), shared.end(), int64_t{0}) < *std::max_element(routed.begin(), routed.end()))
       wrong(of, "chose a routed expert more often than the shared ones behind");
     shared_ += std::ssize(shared);

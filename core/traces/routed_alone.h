@@ -9,9 +9,9 @@
 
 namespace stormcell {
 
-/// Servers that fuse shared experts give them the ids behind the routed ones (SGLang's num_fused_shared_experts,
-/// vllm-ascend's mix_placement). Every token goes there, which says nothing of routing: this hands on what is routed.
-/// Where the trace has none, or the model, everything passes as it is.
+/// Hands on a trace without its shared experts. Servers that fuse them give them the ids behind the routed ones
+/// (SGLang's num_fused_shared_experts, vllm-ascend's mix_placement), and every token goes there, so they say nothing of
+/// routing. If the trace or the model has none, everything passes unchanged.
 class RoutedAlone : public TraceSink {
  public:
   RoutedAlone(const TraceSource& source, TraceSink& sink) : source_(source), sink_(sink) {}
@@ -23,7 +23,7 @@ class RoutedAlone : public TraceSink {
   void loads(int64_t step, int32_t router, std::span<const int64_t> counts) override;
   void rank(int32_t number) override { sink_.rank(number); }
 
-  /// The reader's counts without what was held back.
+  /// Counts of the reader without the columns held back.
   TraceCounts routed(TraceCounts counts) const;
 
  private:
@@ -33,7 +33,7 @@ class RoutedAlone : public TraceSink {
     int32_t fan_out = 0;  ///< choices of a cell as it comes
     bool fused = false;
   };
-  /// What is left of a decision.
+  /// A decision without the shared experts.
   struct Routed {
     std::vector<int32_t> choice;
     std::vector<float> weight;

@@ -146,7 +146,7 @@ RoutedAnswer routed_in(const Json& answer, const JsonRow& row) {
   return out;
 }
 
-/// The message of an error that a server sends in place of a chunk; empty: the value is none.
+/// The message of an error that a server sends in place of a chunk; empty: the value is no error.
 std::string error_in(const Json& chunk) {
   const Json& error = value_at(chunk, "error");
   const bool is_error = text_at(chunk, "object") == "error";

@@ -78,7 +78,7 @@ class OtherLayers {
     lengths_.insert(tokens);
   }
   void exclude() { excluded_ = true; }
-  /// 0: there is none. Answers of one length may lack rows by chance in this ratio; those of two lengths do not.
+  /// 0: there is none. Answers of one length may lack rows by chance in this ratio, answers of two lengths do not.
   int64_t found() const { return excluded_ || lengths_.size() < 2 || layers_.empty() ? 0 : *layers_.begin(); }
 
  private:

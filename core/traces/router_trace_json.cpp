@@ -1,6 +1,6 @@
-// RouterTrace v2: a JSON object with selections[token][layer][rank] and where they come from. Layers count routers;
-// there are neither weights nor requests. The selections are read as they stand in the file, without a tree of values:
-// they are nearly all of it.
+// Reads RouterTrace v2: a JSON object with selections[token][layer][rank] and their origin. Layers count routers; there
+// are neither weights nor requests. Selections are nearly all of the file, so they are read in place, without a tree of
+// values.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -33,7 +33,7 @@ class RouterTrace {
     bad_input(source_.path(), what, advice);
   }
 
-  // Where the selections stand among the other keys.
+  // Finds the place of the selections among the other keys.
   void find_selections() {
     cursor_.expect('{', "a RouterTrace");
     if (!cursor_.take('}')) {

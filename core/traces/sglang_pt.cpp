@@ -1,4 +1,4 @@
-// What SGLang's expert distribution recorder leaves, a file of torch.save(). Modes stat and stat_approx:
+// Reads a recording of SGLang's expert distribution recorder, a file of torch.save(). Modes stat and stat_approx:
 // `logical_count` i32 [steps, layers, experts] of all ranks together, rows of a ring buffer. Modes per_pass and
 // per_token: one file a rank, `records` with a dictionary for each forward pass, in which experts are physical slots,
 // and `last_physical_to_logical_map` [layers, slots]. A rank without requests runs idle passes beside the others
@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kDump = "dump it again: /dump_expert_distribution_record";
 constexpr int64_t kExtend = 1, kDecode = 2;  // of SGLang's ForwardMode
 
-/// What stands in a dictionary or is missing.
+/// The whole number stored under `key`, or `otherwise`.
 int64_t whole_of(const PickleValue& dict, std::string_view key, int64_t otherwise) {
   const PickleValue* value = dict.find(key);
   return value && value->is(PickleValue::Kind::whole) ? value->whole : otherwise;
@@ -51,7 +51,7 @@ class SglangDump {
     bad_input(source_.path(), what, advice);
   }
 
-  /// Of what all modes have.
+  /// The header as far as all modes share it.
   TraceHeader new_header(const char* mode) const {
     TraceHeader header;
     header.model = source_.model.name;
@@ -116,7 +116,7 @@ class SglangDump {
     }
   }
 
-  /// The buffer is a ring: only while it is not full its rows are in the order of time. What is not filled yet is zero.
+  /// The buffer is a ring: its rows are in the order of time only until it is full. Unfilled rows are zero.
   static bool in_order(const std::vector<uint8_t>& filled) {
     return filled.size() == 1 || (!filled.back() && std::is_sorted(filled.rbegin(), filled.rend()));
   }
@@ -217,11 +217,11 @@ class SglangDump {
             "check that both are of one model");
     check_layers(layers_, branches_);
     map_name_ = hash.hex().substr(0, 16);
-    // Its ids are no slots of the map: where slots are spare, nobody could tell them.
+    // Their ids are not slots of the map: with spare slots, the two could not be distinguished.
     shared_ = slots_ == branches_ ? source_.model.shared : 0;
     slot_load_.resize(logical_.size());
   }
-  /// What was counted while the records were looked at.
+  /// Loads of the slots, counted while the records were read.
   RecordedSlots slots_of_routers() const {
     RecordedSlots slots;
     for (int64_t l = 0; l < layers_ && !slot_load_.empty(); ++l) {
@@ -232,12 +232,12 @@ class SglangDump {
     }
     return slots;
   }
-  /// What is behind the slots is a shared expert that was fused.
+  /// Ids behind the slots are fused shared experts.
   int32_t logical(int64_t layer, int64_t slot) const {
     return slot < slots_ ? logical_[layer * slots_ + slot] : static_cast<int32_t>(branches_ + slot - slots_);
   }
 
-  /// Of a record; that records name each other's numbers again and again is no trace.
+  /// A tensor of a record. A file whose records name the same numbers again and again is refused.
   TorchTensor tensor_of(const Record& record, const char* key, size_t dims, const char* expected) {
     const std::string name = std::string(key) + " of pass " + std::to_string(record.pass);
     const TorchTensor tensor = file_.tensor(record.dict->find(key), name);
@@ -391,7 +391,7 @@ class SglangDump {
     return positions;
   }
 
-  // Nobody recorded which request a token is of: each is a sequence of its own.
+  // The recording has no requests, so each token is a sequence of its own.
   void hand_on_tokens(const Record& record) {
     const TorchTensor ids = ids_of(record);
     const int64_t tokens = ids.shape[1], width = ids.shape[2];

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// Whole numbers of a list, all within bounds; nothing where one is not.
+/// Whole numbers of a list, all within bounds; empty if one is not.
 template <class Number>
 std::optional<std::vector<Number>> numbers_at(const nlohmann::json& object, const char* key, Number least) {
   std::vector<Number> numbers;

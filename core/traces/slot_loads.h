@@ -1,4 +1,4 @@
-// What the slots of a server got while it was recorded, as a run keeps it beside what its trace says of itself.
+// Loads of a server's slots, stored by a run beside the trace's own statements.
 #pragma once
 #include <nlohmann/json_fwd.hpp>
 
@@ -6,12 +6,12 @@
 
 namespace stormcell {
 
-/// An object with the keys `slots` and `slot_ranks`, to be put among what the trace says of itself; null where there
-/// are none.
+/// An object with the keys `slots` and `slot_ranks`, to be added to the trace's own statements; null if there are no
+/// slots.
 nlohmann::json json_of(const RecordedSlots& slots);
-/// None where nothing is kept there, or it has another form.
+/// None if `about` has none, or has them in another form.
 RecordedSlots slots_at(const nlohmann::json& about);
-/// Of two parts of one recording, or of two days; none where an expert moved between them, or one of them has none.
+/// Adds two parts of one recording, or two days. None if an expert moved between them, or if one of them has none.
 RecordedSlots sum_of(const RecordedSlots& a, const RecordedSlots& b);
 
 }  // namespace stormcell

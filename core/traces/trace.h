@@ -30,61 +30,61 @@ struct TraceRouter {
   int32_t branches = 1;
   int32_t fan_out = 1;  ///< choices of a cell
   int32_t stack = 0;    ///< index into TraceHeader::stacks
-  int32_t parent = -1;  ///< the router in one of whose branches this one is nested, -1: none
+  int32_t parent = -1;  ///< the router with the branch that holds this one, -1: none
   int32_t parent_branch = -1;
   int64_t branch_bytes = 0;  ///< weights of one branch, 0: not known
   int64_t dense_bytes = 0;   ///< weights of the layer outside its branches, 0: not known
 };
 
-/// What each slot of a layer holds and got, over all of a trace. -1: nothing.
+/// Expert and load of each slot of a layer, over the whole trace. -1: an empty slot.
 struct SlotLoads {
   std::vector<int32_t> expert;
   std::vector<int64_t> load;
 };
-/// Of servers that count slots, where none changed what it holds: replicas of an expert are told apart, which choices
-/// and loads of experts do not.
+/// Loads of a server's slots, if no slot changed its expert. They keep replicas of an expert apart; choices and loads
+/// of experts do not.
 struct RecordedSlots {
   std::vector<SlotLoads> layers;  ///< [routers]; empty: the trace does not say
-  int32_t ranks = 0;              ///< that share the slots, equally many each; 0: not known
+  int32_t ranks = 0;              ///< ranks that share the slots, equally many each; 0: not known
 };
 
-/// What is known before the first batch.
+/// The facts known before the first batch.
 struct TraceHeader {
   std::string model;        ///< its name, empty: the trace has none
   std::string family;       ///< "qwen3moe", empty: not known
-  std::string fingerprint;  ///< where the trace comes from a session; else the model is told by name and shape
+  std::string fingerprint;  ///< only if the trace comes from a session; other models are recognised by name and shape
   std::vector<std::string> stacks = {"tokens"};  ///< each a cell space of its own
   std::vector<TraceRouter> routers;              ///< those of a stack in the order in which cells meet them
-  std::map<std::string, std::string> origin;     ///< what the trace says of itself, as it stands there
-  std::vector<std::string> lacks;                ///< what it does not have, of kTraceFacts
+  std::map<std::string, std::string> origin;     ///< the trace's own statements, unchanged
+  std::vector<std::string> lacks;                ///< missing facts, of kTraceFacts
   bool counts = false;                           ///< it comes as loads of steps, without the choices of single cells
   int32_t model_layers = 0;                      ///< of the model, those without branches included; 0: not known
-  int32_t rank = -1;  ///< whose cells or counts these are, -1: not known, or of all ranks together
+  int32_t rank = -1;  ///< rank of these cells or counts, -1: not known, or of all ranks together
   RecordedSlots recorded_slots;
   bool tokens = false;                    ///< batches may hold token ids
-  std::map<int32_t, std::string> pieces;  ///< texts of tokens, as they stand in the vocabulary
-  std::string recorder;                   ///< the recorder that states what it left out; empty: the trace does not say
-  std::string cut;                        ///< what this recorder left out; empty: nothing
+  std::map<int32_t, std::string> pieces;  ///< texts of tokens, as in the vocabulary
+  std::string recorder;                   ///< the recorder that states its omissions; empty: the trace names none
+  std::string cut;                        ///< content that this recorder left out; empty: none
   TracedExits exits;                      ///< of a network with exits
 };
 
-/// What a trace may have and may lack.
+/// Facts that a trace has or lacks.
 inline constexpr std::string_view kTraceFacts[] = {
     "model",    "branches",  "k",      "decisions", "homes",     "steps",        "order",
     "requests", "positions", "phases", "weights",   "residency", "branch_bytes", "timings"};
-/// One that a trace has, or has under a condition.
+/// A fact that a trace has, or has under a condition.
 struct TracedFact {
   TracedFact(const char* fact, bool is_there = true) : name(fact), had(is_there) {}
   std::string_view name;
   bool had;
 };
-/// All other facts: a reader says what it has, so that none is forgotten.
+/// Returns the other facts: a reader names those that it has, so that none is forgotten.
 std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts);
-/// Those that the tensors of a native trace seem to have in any case: its metadata says under `lacks` which of them it
+/// Facts that a native trace's tensors seem to state in any case; its metadata says under `lacks` which of them it
 /// lacks.
 inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
-/// What a recorder, or the import, must be given for a fact that a trace of this format (its id) lacks; empty: nothing
-/// is known.
+/// The option of a recorder or of the import that adds this fact to a trace of this format (its id); empty: none is
+/// known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 
 /// One stack's cells of a batch.
@@ -95,25 +95,26 @@ struct TraceCells {
   std::span<const int32_t> tokens;  ///< [cells] ids; empty: not known
 };
 
-/// Takes a trace: begin() once, then batches, or loads where the header says so, in the order of the trace. All may
-/// throw.
+/// Receives a trace: begin() once, then batches, or loads if the header says so, in the order of the trace. All methods
+/// may throw.
 class TraceSink {
  public:
   virtual ~TraceSink() = default;
   virtual void begin(const TraceHeader& header) = 0;
-  /// Before a batch, or the first loads of a step, where the trace says which number its server gave the step; they do
-  /// not descend.
+  /// Called before a batch, or before the first loads of a step, if the trace has the server's numbers of steps; they
+  /// never decrease.
   virtual void server_step(int64_t) {}
   virtual void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) = 0;
-  /// How often each branch was chosen in a step. Steps ascend from 0; of each every router comes once, ascending.
+  /// Receives the number of choices of each branch in a step. Steps ascend from 0; each step has every router once,
+  /// ascending.
   virtual void loads(int64_t step, int32_t router, std::span<const int64_t> counts) = 0;
-  /// Before a batch, where the trace says to which class its sequences belong: that of each in order, -1: not known.
+  /// Called before a batch if the trace has the classes of its sequences: one each, in order, -1: not known.
   virtual void labels(std::span<const int32_t>) {}
-  /// Before a batch, where ranks change within the trace: whose cells it holds, -1: not known.
+  /// Called before a batch if the rank changes within the trace: rank of the batch's cells, -1: not known.
   virtual void rank(int32_t) {}
 };
 
-/// What is known of the model from its config.json or from options, beside the trace.
+/// Facts about the model from its config.json or from options, beside the trace.
 struct TracedModel {
   std::string source;  ///< the file, empty: nothing is known
   std::string name, family;
@@ -126,18 +127,18 @@ struct TracedModel {
   int32_t layers = 0;               ///< of the model, those without branches included
   int32_t further_layers = 0;       ///< layers after these, which predict further tokens; a recorder may have them, too
   std::vector<int32_t> moe_layers;  ///< numbers of the layers with branches; empty: the rule of the family is not known
-  std::string said_by;              ///< the keys that say which layers have branches
+  std::string said_by;              ///< names of the keys that say which layers have branches
   std::string doubt;                ///< a sentence if the rule of the family is not known
   std::string unlike;           ///< a sentence if the number of experts differs between layers, since only one is used
   int64_t hidden = 0, ffn = 0;  ///< sizes of a branch, 0: not known
   int64_t kv_width = 0;         ///< numbers that attention keeps of a token in a layer: keys and values, 0: not known
-  /// The file, with the keys that say which layers have branches, for errors.
+  /// Name of the file with the keys that say which layers have branches, for errors.
   std::string of_rule() const;
 };
 /// Reads a config.json by the rules of the known families (expert_layers.h). Error(bad_input) if it has no branches.
 TracedModel read_traced_model(const std::string& config_json);
 
-/// A row is one choice of one cell at one router; of loads it is the count of one branch in one step.
+/// A row is one choice of one cell at one router; for loads, the count of one branch in one step.
 struct TraceCounts {
   int64_t rows_read = 0;
   int64_t rows_skipped = 0;  ///< rows of layers without branches, which some systems fill with zeros
@@ -149,7 +150,7 @@ struct TraceCounts {
   int32_t rank_of_nothing = -1;  ///< then the rank of the file
 };
 
-/// For TraceCounts::nothing.
+/// A text for TraceCounts::nothing.
 inline constexpr std::string_view kNothingChosen = "is zero all over: no expert was ever chosen";
 
 struct TraceSource {
@@ -161,11 +162,11 @@ struct TraceSource {
 
 struct TraceFormat {
   std::string_view id, summary;
-  /// How names of such files end, for dialogs alone: what a file is, its content says.
+  /// The usual end of such files' names, for dialogs only: formats are recognised by content.
   std::string_view suffix;
-  /// Looks at the content alone, at its begin where that is enough.
+  /// Checks only the content, and only its beginning if that is enough.
   bool (*recognize)(std::string_view content) = nullptr;
-  /// Throws Error(bad_input) with file, line or element, what is wrong and what to do.
+  /// Throws Error(bad_input) with file, line or element, fault and remedy.
   TraceCounts (*read)(const TraceSource& source, TraceSink& sink, const Progress& progress) = nullptr;
   /// Files beside the one of this path that are read with it; null: it is one file.
   std::vector<std::string> (*companions)(const std::string& path) = nullptr;
@@ -176,16 +177,17 @@ struct TraceFormat {
 
 /// The visible list, in the order in which formats are tried.
 std::span<const TraceFormat> trace_formats();
-/// By its id; Error(bad_input) with the list where there is none.
+/// Finds a format by its id; Error(bad_input) lists the known ones.
 const TraceFormat& find_trace_format(std::string_view id);
 /// Finds the format by the file's content. Null if it has none of them or is not UTF-8.
 const TraceFormat* find_trace_format(const MappedFile& file);
-/// The same, but throws Error(bad_input), which says what the file is, instead of returning null.
+/// The same, but throws Error(bad_input) with the kind of the file, instead of returning null.
 const TraceFormat& recognize_trace(const MappedFile& file);
 
-/// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. Those of
-/// the model where it is known, else those that were ever `used`. Error(bad_input) if the number of layers is not the
-/// model's, if no layer has branches, if a layer without branches was used, or if one with branches was not.
+/// For traces that list all layers of the model: [layers] the router of each, -1: a layer without branches. The layers
+/// with branches are the model's if it is known, else those that were ever `used`. Error(bad_input) if the number of
+/// layers is not the model's, if no layer has branches, if a layer without branches was used, or if one with branches
+/// was not.
 std::vector<int32_t> routers_of_layers(const TraceSource& source, const std::vector<uint8_t>& used);
 /// For traces that have only layers with branches, without numbers: the numbers of `rows` layers, -1: not known.
 /// Error(bad_input) if the model has another number of such layers.
@@ -199,7 +201,7 @@ std::string missing_layers(const TracedModel& model, const std::vector<int32_t>&
 /// One for each layer that has one, named by the layer's number.
 std::vector<TraceRouter> routers_by_layer(const std::vector<int32_t>& router_of, int64_t branches, int64_t fan_out);
 
-// The readers, a file each; core/formats/trace_marks.h recognises what they read.
+// The readers, a file each; core/formats/trace_marks.h recognises their formats.
 TraceCounts read_route_trace_csv(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_router_trace_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_logical_count_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
@@ -207,15 +209,15 @@ TraceCounts read_sglang_dump(const TraceSource& source, TraceSink& sink, const P
 TraceCounts read_routed_experts_json(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_vllm_eplb_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_trtllm_statistics(const TraceSource& source, TraceSink& sink, const Progress& progress);
-/// The files of the ranks that lie beside it.
+/// The files of the ranks in its folder.
 std::vector<std::string> trtllm_rank_files(const std::string& meta_info);
 TraceCounts read_megatron_jsonl(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_imatrix_gguf(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_native_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 TraceCounts read_npy_trace(const TraceSource& source, TraceSink& sink, const Progress& progress);
 
-/// How many cells of a trace without batches make one: windows fine enough to look at, rows enough to be worth a
-/// record.
+/// The number of cells that make a batch in a trace without batches: windows are fine enough to look at, and batches
+/// large enough to be worth a record.
 int64_t cells_a_batch(int64_t rows_a_cell);
 
 }  // namespace stormcell

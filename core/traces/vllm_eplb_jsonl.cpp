@@ -1,6 +1,6 @@
-// vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Those with record_type
+// Reads vLLM's recording for offline EPLB (its pull request 41141): a JSON object a line. Lines with record_type
 // eplb_load_stats are steps: expert_load [layers][slots] and p2l_map [layers][slots], the expert in each slot at that
-// step; other kinds of lines are passed over.
+// step; other kinds of lines are skipped.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -79,7 +79,7 @@ class VllmLoads {
                 std::to_string(model.branches));
   }
 
-  /// Over all steps, as long as no expert moves.
+  /// Adds the slots of all steps as long as no expert moves.
   void add_slots(const JsonRow& row) {
     const int32_t ranks = row.has("num_ranks") ? row.whole("num_ranks", 1, kMostTracedBranches) : 0;
     if (steps_ == 1) first_map_ = map_, slot_load_.assign(load_.size(), 0), ranks_ = ranks;
@@ -97,7 +97,7 @@ class VllmLoads {
     return slots;
   }
 
-  // Only layers with experts are there.
+  // The file has only layers with experts.
   void begin() {
     const TracedModel& model = source_.model;
     if (model.branches > 0) branches_ = branches_ > model.branches ? model.branches + model.shared : model.branches;

@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// Of each item as many values, one after another.
+/// The values of some items: `all` has as many for each, one after another.
 template <class T>
 std::vector<T> values_of(const std::vector<T>& all, const std::vector<int64_t>& rows, int64_t items) {
   const auto per_item = std::ssize(all) / items;

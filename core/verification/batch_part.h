@@ -12,25 +12,24 @@
 
 namespace stormcell {
 
-/// Whether the rows of a picture can be told from those of others in all that is compared: outputs, and what routers
-/// decide over.
+/// Whether the rows of a picture can be told from those of others in all outputs and all scores that routers decide by.
 bool has_rows_by_item(const Graph& graph);
 
-/// `rows`: which items of the batch, ascending. The batch of these alone.
+/// The batch of the items `rows` alone, ascending.
 Batch part_of(const Batch& batch, const std::vector<int64_t>& rows);
-/// Of `items` in a row those that `rows` names.
+/// The values of the items that `rows` names, of `items` in a row.
 std::vector<OutputValue> part_of(const std::vector<OutputValue>& outputs, const std::vector<int64_t>& rows,
                                  int64_t items);
-/// The decisions of their cells, which keep their identity.
+/// The decisions of those items' cells, which keep their identity.
 std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows,
                                     int64_t items);
-/// To decisions of an execution of the part alone, the identity that their cells have in the batch.
+/// Gives decisions of an execution of the part alone the identity that their cells have in the batch.
 void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows);
-/// For an execution of the part alone.
+/// The choices for an oracle that runs the part alone.
 OracleReplay choices_for_oracle(const std::vector<JudgedDecision>& decisions);
 
-/// Which `count` of the `items` rows of a batch are compared: the first and the last, the others spread evenly between
-/// them. The list leaves out row 0, by which the oracle is timed before `count` is known.
+/// The `count` rows that are compared, of the `items` rows of a batch: the first and the last, the others spread evenly
+/// between them. The list leaves out row 0, by which the oracle is timed before `count` is known.
 std::vector<int64_t> further_rows(int64_t count, int64_t items);
 
 }  // namespace stormcell

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
-// As the protocols compare: what is no number is below everything.
+// Scores compare as in the protocols: NaN is below everything.
 double usable(float score) { return std::isnan(score) ? -kNever : static_cast<double>(score); }
 double distance(double a, double b) {
   const double d = a - b;
@@ -85,8 +85,8 @@ double groups_margin(const JudgedDecision& r, const float* scores, const ChoiceD
   return margin;
 }
 
-/// Of the branches that a cell chose the one with the lowest score, of those that it might have chosen the one with the
-/// highest; kNoBranch: there is none.
+/// `kept` is the branch with the lowest score that a cell chose, `next` the one with the highest that it might have
+/// chosen; kNoBranch: there is none.
 struct Cut {
   int32_t kept = kNoBranch, next = kNoBranch;
 };
@@ -143,7 +143,7 @@ double threshold_size(const JudgedDecision& r, const float* scores, std::vector<
   return std::max(size_of(nearest), std::fabs(threshold));
 }
 
-/// What priority ranks: softmax at the branch of choice `i` [cells, fan_out]. NaN: not known.
+/// The confidence by which priority ranks: softmax at the branch of choice `i` [cells, fan_out]. NaN: not known.
 double confidence(const JudgedDecision& d, int64_t i) {
   const size_t at = i;
   if (d.scores.empty()) return d.protocol.renormalize ? NAN : static_cast<double>(d.weight[at]) / d.protocol.scale;
@@ -154,13 +154,12 @@ double confidence(const JudgedDecision& d, int64_t i) {
   return 1 / sum;
 }
 
-/// Where the confidence of those that a branch kept ends, and that of those that it dropped begins.
+/// The least confidence that a branch kept, and the most that it dropped.
 struct LastPlace {
   double least_kept = kNever, most_dropped = -kNever;
   bool is_known = true;
 
-  /// By how much the confidence of a cell would have to change for the other fate: below 0 where it should have had
-  /// that. 0: not known.
+  /// The change of a cell's confidence that the other fate needs: below 0 if it should have had that. 0: not known.
   double margin(int32_t choice, double confidence_in_it) const {
     if (!is_known) return 0;
     return is_kept(choice) ? confidence_in_it - most_dropped : least_kept - confidence_in_it;
@@ -182,8 +181,8 @@ LastPlace last_place(const JudgedDecision& d, int32_t branch) {
 // Both compute the capacity by themselves: an error in the function that routers ask (core/cell/capacity.h) would go
 // unseen with it.
 
-/// Of each branch as many as fit are kept, and none that is dropped is more confident than one that is kept. What lies
-/// closer than rounding may stand either way.
+/// Counts by two rules: each branch keeps as many as fit, and none that it drops is more confident than one that it
+/// keeps. Two that are closer than rounding may be in either order.
 int64_t wrong_drops_by_confidence(const JudgedDecision& d, const std::vector<int32_t>& choice,
                                   const std::vector<float>* weight) {
   const int64_t even_share = (d.shape.cells + d.shape.branches - 1) / d.shape.branches;

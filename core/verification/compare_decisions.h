@@ -18,23 +18,22 @@ const JudgedDecision* find_decision(const std::vector<JudgedDecision>& all, cons
 /// Whether every decision of the reference was made over the same cells with the same choices, in rank and drops too.
 bool decided_alike(const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& other);
 
-/// How the branches of one cell differ, drops left aside: what the reference chose and the other did not, and the
-/// reverse.
+/// The difference between the branches of one cell, drops left aside: those that the reference chose and the other did
+/// not, and the reverse.
 struct ChoiceDifference {
   std::vector<int32_t> lost, gained;
   bool none() const { return lost.empty() && gained.empty(); }
 };
-/// Of `fan_out` choices each.
+/// Both have `fan_out` choices.
 ChoiceDifference difference_of(const int32_t* reference, const int32_t* other, int32_t fan_out);
 
-/// By how much the reference's scores would have to change for this difference, in the unit of its margins: of the
-/// branches that changed places, the pair that is farthest apart. Without scores the margin at the cut. Infinite where
-/// no score decides.
+/// The change of the reference's scores that this difference needs, in the unit of its margins: of the branches that
+/// changed places, the pair that is farthest apart. Without scores the margin at the cut. Infinite if no score decides.
 double flip_margin(const JudgedDecision& reference, int64_t cell, const ChoiceDifference& difference);
 
 /// The first branch that one side dropped and the other kept, of `fan_out` choices each; kNoBranch: none.
 int32_t dropped_otherwise(const int32_t* reference, const int32_t* other, int32_t fan_out);
-/// Whose places a cell takes: cells of the same group share a capacity.
+/// The group of a cell that shares its capacity.
 int64_t capacity_group(const JudgedDecision& decision, int64_t cell);
 /// How far a cell's confidence in `branch` lies from the last place there, as a probability, where the most confident
 /// are served first: from the least confident cell kept for a dropped one, and the reverse. 0 where the confidence is
@@ -48,18 +47,18 @@ struct Misplaced {
   int32_t choice = 0;
   double distance = 0;
 };
-/// Where the most confident are served first: by the decision's own scores, among its own cells, which may be some of a
-/// batch's.
+/// Judges routers that serve the most confident first: by the decision's own scores, among its own cells, which may be
+/// some of a batch's.
 std::vector<Misplaced> misplaced(const JudgedDecision& decision);
 
-/// What the error of a cell's margin is measured by, in the unit of the margins: the size of the scores that it is the
-/// distance of, so that a score which can never win or never lose (a masked branch) measures nothing. 1 where margins
-/// are probabilities; 1 + |correction| of the two branches at the cut where they are corrected sigmoids; the sum of all
-/// sizes where the sum decides; the margin itself where the scores are not known; 0 where no score decides. Adds to
-/// `sizes` those that say how large scores at the cut usually are.
+/// The size that a cell's margin error is measured by, in the unit of the margins. It is the size of the scores whose
+/// distance the margin is, so that a score that can never win or never lose (a masked branch) measures nothing. 1 if
+/// margins are probabilities; 1 + |correction| of the two branches at the cut for corrected sigmoids; the sum of all
+/// sizes if the sum decides; the margin itself if the scores are not known; 0 if no score decides. Adds to `sizes`
+/// those that say how large scores at the cut usually are.
 double margin_size(const JudgedDecision& reference, int64_t cell, std::vector<double>& sizes);
 
-/// How many branches the reference's cells chose, and how many of them the same cells did not choose in the other
+/// Number of branches that the reference's cells chose, and of those that the same cells did not choose in the other
 /// execution. Drops are left aside.
 struct ChoiceCount {
   int64_t choices = 0, elsewhere = 0;

@@ -1,4 +1,4 @@
-// Cells that decided otherwise than the reference's, and what that may have reached.
+// Cells that decided otherwise than the reference's, and the cells that this may have reached.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -8,15 +8,16 @@
 
 namespace stormcell {
 
-/// Where the free execution of a batch may differ from the reference's because choices do.
+/// The reach of choices that differ: where they may change the free execution of a batch.
 struct Reached {
-  bool ran = false;         ///< freely
+  bool ran = false;         ///< it ran freely
   bool any = false;         ///< a cell decided otherwise, or was dropped or kept otherwise
   bool every_item = false;  ///< nobody knows whose cells those are
-  std::set<int64_t> items;  ///< of the batch, whose cells those are: what depends on other items alone is not reached
+  std::set<int64_t> items;  ///< the batch's items that these cells belong to: what depends on other items alone is not
+                            ///< reached
 };
 
-/// Of one batch so far: by the reference's dense space their rows, and whose they are.
+/// The disturbed cells of one batch so far, by the reference's dense space: their rows and their items.
 class DisturbedCells {
  public:
   void add(const JudgedDecision& reference, int32_t row);

@@ -1,4 +1,4 @@
-// Whose cells differ: by their items' numbers in the data, and where those cells stand there.
+// The cells that differ: their items' numbers in the data, and their places there.
 #pragma once
 #include <vector>
 
@@ -10,7 +10,7 @@ namespace stormcell {
 
 /// The items of flips, which a judge tells by their places in a batch, by their numbers in the data from here on.
 void name_items(const Dataset& data, std::vector<Flip>& flips);
-/// The same where `model` decodes: a cell that a turn added stands where a session records it, behind its own prompt.
+/// The same if `model` decodes: a cell that a turn added has the place that a session records, behind its own prompt.
 void name_decoded_items(const Dataset& data, const Model& model, std::vector<Flip>& flips);
 
 }  // namespace stormcell

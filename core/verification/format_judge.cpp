@@ -17,7 +17,7 @@ const OutputValue* output(const Observed& o, std::string_view name) {
   return at == o.outputs.end() ? nullptr : &*at;
 }
 
-/// What is compared: the logits alone.
+/// The outputs that are compared: the logits alone.
 std::vector<OutputValue> logits_of(const Observed& o) {
   const OutputValue* logits = output(o, kLogits);
   return logits ? std::vector{*logits} : std::vector<OutputValue>();
@@ -38,7 +38,7 @@ std::vector<int64_t> tokens_that_count(const std::vector<int32_t>& expected, con
   return counts;
 }
 
-/// By output: the cells of tokens that count.
+/// The cells of tokens that count, by output.
 std::map<std::string, std::vector<int32_t>> real_logits(const std::vector<int64_t>& counts, int64_t tokens) {
   std::vector<int32_t> real;
   for (const int64_t count : counts)

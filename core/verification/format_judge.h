@@ -1,5 +1,5 @@
-// What another number format than the stored one costs: a plan beside the oracle on the stored weights, with that
-// oracle's decisions replayed and freely. It is shown executions and decides; it runs nothing.
+// The cost of another number format than the stored one: a plan beside the oracle on the stored weights, with that
+// oracle's decisions replayed and freely. The judge is shown executions and decides; it runs nothing.
 #pragma once
 #include <vector>
 

@@ -26,7 +26,7 @@ Observed observed(const Program& program, const NamedRouters& named, const Bindi
 
 namespace {
 
-/// By output, 1 for each cell that counts: without those of items that what differs may have reached.
+/// 1 for each cell that counts, by output: not those of items that a difference may have reached.
 std::map<std::string, std::vector<int32_t>> not_reached(const Observed& reference, const Reached& reached) {
   std::map<std::string, std::vector<int32_t>> counts = reference.real;
   if (!reached.any) return counts;

@@ -10,13 +10,13 @@
 
 namespace stormcell {
 
-/// What one execution of one batch gave.
+/// The results of one execution of one batch.
 struct Observed {
   std::vector<JudgedDecision> decisions;
   std::vector<OutputValue> outputs;
   /// by output: 1 for each cell that counts; all of those not named here
   std::map<std::string, std::vector<int32_t>> real = {};
-  int64_t items = 1;  ///< in the batch
+  int64_t items = 1;  ///< number of items in the batch
   /// of a reference: outputs that differences in other items cannot reach (CellReach::by_item)
   std::set<std::string> by_item = {};
 };
@@ -52,8 +52,8 @@ class Judge {
   void add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
                                const std::vector<JudgedDecision>& whole_batch);
 
-  /// Outputs (with the reference's decisions, and freely where they are the same for all that an item depends on),
-  /// flips, drops, and what is wrong with them; `passed` where nothing is.
+  /// Outputs (with the reference's decisions, and freely if they are the same for all that an item depends on), flips,
+  /// drops, and their faults; `passed` if there are none.
   Verification verdict() const;
 
  private:

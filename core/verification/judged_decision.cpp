@@ -16,7 +16,7 @@
 namespace stormcell {
 namespace {
 
-/// What a decision above sends to `branch` (or to all), as rows: each row's cell there and its branch.
+/// The rows that a decision above sends to `branch` (or to all): each row's cell there and its branch.
 std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, int32_t branch) {
   std::vector<std::pair<int64_t, int32_t>> rows;
   const int32_t first = branch == kAllBranches ? 0 : branch,
@@ -156,7 +156,7 @@ class CellPlaces {
   }
 
  private:
-  // Of the same execution; of a router outside of the repeat that this one stands in, its last.
+  // The decision in the same execution; for a router outside of the repeat that this one is in, its last.
   const JudgedDecision& decision_above(NodeId node, const JudgedDecision& d) const {
     const auto at = made_.find(node);
     if (at == made_.end()) failed(d.router, "decided without the router above it");
@@ -175,7 +175,7 @@ class CellPlaces {
 CellReach cell_reach(const Graph& graph, RepeatStop stop) {
   CellReach reach;
   const CellFlow flow = analyze_cell_flow(graph, stop);
-  // What is one for all cells (a count of turns, say) holds no cell's content at first.
+  // A value that is one for all cells (a count of turns, say) holds no cell's content at first.
   std::vector<ValueId> sources = flow.sources();
   std::erase_if(sources, [&](ValueId source) { return graph.value(source).type.space == kNone; });
   const auto widest = [&](ValueId value) {

@@ -18,7 +18,7 @@ namespace stormcell {
 struct JudgedDecision {
   std::string router;     ///< its name
   int64_t execution = 0;  ///< how often a router of this name decided before
-  int64_t turn = -1;      ///< of the repeat that it stands in, -1: it stands in none
+  int64_t turn = -1;      ///< turn of the repeat that it is in; -1: it is in none
   Protocol protocol;
   DecisionShape shape;               ///< cells: those that came
   std::vector<int32_t> choice;       ///< [cells, fan_out] as DecisionView::choice
@@ -39,8 +39,8 @@ struct JudgedDecision {
 
   SpaceId dense_space = kNone;
   std::string dense_name;
-  /// Of a reference: how many rows of the dense space its inputs may depend on together (those of one sequence, say).
-  /// 1: a cell's decision depends on that cell alone; 0: on any of the batch.
+  /// Rows of the dense space that a reference's inputs may depend on together (those of one sequence, say). 1: a cell's
+  /// decision depends on that cell alone; 0: on any of the batch.
   int64_t together = 0;
 
   size_t depth() const { return 1 + above.size(); }
@@ -53,13 +53,13 @@ struct JudgedDecision {
 
 /// How cells of one item reach others, running freely (core/graph/cell_flow.h).
 struct CellReach {
-  std::map<std::string, CellRelation> routers;  ///< by router: within what its cells depend on each other
+  std::map<std::string, CellRelation> routers;  ///< by router: the relation within which its cells depend on each other
   std::set<std::string> by_item;  ///< outputs, item after item, whose cells depend on cells of their own item alone
 };
 CellReach cell_reach(const Graph& graph, RepeatStop stop = RepeatStop::counts);
 
-/// Decisions of an oracle's run with their scores, and those that stand of a device's execution. Throws Error(failed)
-/// where records contradict each other: a nested decision without the one above it, or over other cells than that sent.
+/// Decisions of an oracle's run with their scores, and the valid ones of a device's execution. Throws Error(failed) if
+/// records contradict each other: a nested decision without the one above it, or over other cells than that sent.
 std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bindings, OracleResult<float>&& result,
                                          const CellReach& reach = {});
 /// `as_reference`: with what is said of references alone, as far as the device recorded it: scores, but those that a
@@ -67,16 +67,16 @@ std::vector<JudgedDecision> decisions_of(const Graph& graph, const Bindings& bin
 std::vector<JudgedDecision> decisions_of(const Program& program, const NamedRouters& named, const Bindings& bindings,
                                          const ExecutionResult& result, const CellReach* as_reference = nullptr);
 
-/// What makes a device replay them: by router of the program, then execution.
+/// The choices that make a device replay decisions: by router of the program, then execution.
 ReplayedDecisions choices_to_replay(const Program& program, const std::vector<JudgedDecision>& decisions);
 
-/// Of decoding, where execution t of a router decides on the way to token t: those of each sequence's first `tokens`
-/// [sequences].
+/// The decisions of each sequence's first `tokens` [sequences], in decoding: execution t of a router decides on the way
+/// to token t.
 std::vector<JudgedDecision> decisions_of_tokens(const std::vector<JudgedDecision>& decisions,
                                                 const std::vector<int64_t>& tokens);
 
-/// Without the cells of padding that a plan does not compute: by the name of a dense space, 1 for each row that it
-/// computes.
+/// The decisions without the cells of padding that a plan does not compute. `computed`: by the name of a dense space, 1
+/// for each row that it computes.
 std::vector<JudgedDecision> only_computed(const std::vector<JudgedDecision>& decisions,
                                           const std::map<std::string, std::vector<int32_t>>& computed);
 

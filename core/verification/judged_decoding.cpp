@@ -35,8 +35,8 @@ int64_t rows_of_prompt(const Batch& batch, int64_t item, bool has_encoder) {
 /// Bytes of logits that are held at most to compare a text with its own.
 constexpr int64_t kMostLogits = int64_t{128} << 20;
 
-/// Of two texts of each sequence [sequences, tokens]: so many tokens of all that each which parts from the other has
-/// done so. 0: none does.
+/// Number of tokens after which every text that parts from the other has done so, for two texts of each sequence
+/// [sequences, tokens]. 0: none parts.
 int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int32_t>& b, int64_t tokens) {
   int64_t most = 0;
   for (size_t begin = 0; begin < a.size(); begin += static_cast<size_t>(tokens))
@@ -49,7 +49,7 @@ int64_t tokens_until_parted(const std::vector<int32_t>& a, const std::vector<int
   return most;
 }
 
-/// [sequences, new_tokens] that a plan decoded last of a batch.
+/// [sequences, new_tokens] the tokens that a plan decoded last of a batch.
 const std::vector<int32_t>& tokens_of(ExperimentState& state, ReadyPlan& plan, const Batch& batch) {
   if (!plan.decoded.contains(batch.index)) state.run_batch(plan, batch, {});
   return plan.decoded.at(batch.index);
@@ -119,7 +119,7 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
     own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch));
   }
   void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
-    std::map<int64_t, int64_t> parted;  // by batch: so many tokens show it
+    std::map<int64_t, int64_t> parted;  // by batch: the number of tokens that show it
     for (const auto& [b, ours] : plan_.decoded) {
       const auto theirs = baseline.decoded.find(b);
       const int64_t tokens =
@@ -171,7 +171,8 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
   }
 
  private:
-  /// One batch as far as texts part. What the baseline wrote has to be its own, too, or the plan would answer for it.
+  /// Compares one batch as far as texts part. The baseline's text has to be its own, too, or the plan would answer for
+  /// it.
   Verification compare_text(const Batch& batch, ReadyPlan& baseline, int64_t tokens, const Progress& progress) {
     JudgedDecoding of_baseline(judge_, baseline, tokens, progress), judged(judge_, plan_, tokens, progress);
     const Observed reference = of_baseline.run(batch, nullptr);
@@ -234,10 +235,10 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
   int64_t tokens_;
   std::unique_ptr<ReadyPlan> with_logits_;
   DecodedJudge beside_oracle_, beside_baseline_;
-  std::optional<DecodedJudge> further_;     // of one batch, of which more is compared
-  std::optional<DecodedJudge> own_;         // of one batch to its end
+  std::optional<DecodedJudge> further_;     // judge of the batch of which more is compared
+  std::optional<DecodedJudge> own_;         // judge of one batch to its end
   std::map<int64_t, Verification> parted_;  // by batch
-  int64_t parted_count_ = 0;                // of batches, whether there was time to compare them or not
+  int64_t parted_count_ = 0;                // number of batches, whether there was time to compare them or not
 };
 
 class DecodingJudge final : public WorkloadJudge {

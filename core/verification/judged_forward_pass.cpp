@@ -39,7 +39,7 @@ class JudgedForwardPass final : public JudgedPlan {
     beside_oracle_.add_reference_replaying(batch.index, reference, ours, whole);
   }
 
-  /// Freely, as it is measured. Where it decides as the baseline did, that is a replay; else it replays too.
+  /// Runs the plan freely, as it is measured. If it decides as the baseline did, that is a replay; else it replays too.
   void compare_with_baseline(const Batch& batch, Observed reference) override {
     if (goes_elsewhere(batch, reference.decisions)) return;
     reference.decisions = made_by_plan(batch, std::move(reference.decisions));

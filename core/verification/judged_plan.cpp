@@ -16,8 +16,8 @@ namespace stormcell {
 
 Observed JudgedPlan::run(const Batch& batch, const Observed* replay) {
   const CellReach& reach = judge_.reach(batch.picture);
-  // Without the same bits the choices of a plan beside its baseline are judged as beside the oracle, which tells its
-  // scores.
+  // If the device does not keep bits, choices beside the baseline are judged as beside the oracle: a run that serves as
+  // the reference then needs scores and reach.
   Observed came = observe(work_.state(), runs_, batch, replay, work_.state().keeps_bits() ? nullptr : &reach);
   came.real = real_cells(*runs_.graph, batch);
   came.items = batch.size();

@@ -38,14 +38,14 @@ class JudgedPlan {
   /// The texts that it wrote; null: it does not decode.
   virtual JudgedTexts* texts() { return nullptr; }
 
-  /// Of all that it was compared with; flips say their items' numbers in the data. `text`: what there is to say beside
+  /// The verdict over all comparisons; flips name their items' numbers in the data. `text`: what there is to say beside
   /// the batches.
   virtual Verification verdict() const = 0;
-  /// What differs from the baseline, a sentence each.
+  /// The differences from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
 
  protected:
-  /// `runs`: the plan itself, or the one that stands for it because it gives more.
+  /// `runs`: the plan itself, or another in its place that gives more.
   JudgedPlan(const WorkloadJudge& judge, ReadyPlan& runs) : judge_(judge), work_(judge.work()), runs_(runs) {}
   /// The reference's decisions without those that the plan does not make: of padding that it leaves out, and of routers
   /// that it takes for decided.
@@ -53,7 +53,7 @@ class JudgedPlan {
   /// True if a router that the plan does not decide sends a cell of the batch to another branch. Counts such cells. The
   /// batch is then compared no further: every later difference follows from this one.
   bool goes_elsewhere(const Batch& batch, const std::vector<JudgedDecision>& decisions);
-  /// To a verdict: what goes_elsewhere() counted.
+  /// Adds to a verdict what goes_elsewhere() counted.
   void add_elsewhere(Verification& verdict) const;
 
   const WorkloadJudge& judge_;
@@ -71,7 +71,7 @@ class JudgedPlan {
   std::set<int64_t> counted_;                   // batches: each may be compared with several references
 };
 
-/// To a verdict, what was found elsewhere than beside the oracle; `where` begins its reasons. What is said of tokens
+/// Adds to a verdict what was found elsewhere than beside the oracle; `where` begins its reasons. The verdict on tokens
 /// stays as it is.
 void add_found(const std::string& where, const Verification& found, Verification& verdict);
 

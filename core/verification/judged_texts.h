@@ -26,7 +26,7 @@ class JudgedTexts {
   /// which always is.
   virtual std::optional<Further> further(const std::vector<int64_t>& batches,
                                          const CancellationToken& cancel) const = 0;
-  /// That batch beside the oracle.
+  /// Compares that batch with the oracle.
   virtual void compare_further(const Batch& batch, const Observed& reference, int64_t tokens,
                                const Progress& progress) = 0;
 

@@ -13,7 +13,7 @@ std::string path_of(const JudgedDecision& d, int64_t cell) {
   return path;
 }
 
-/// Without the branches.
+/// The flip without its branches.
 Flip flip_of(int64_t batch, const JudgedDecision& d, int64_t cell) {
   Flip flip;
   flip.router = d.router;

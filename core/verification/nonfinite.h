@@ -9,16 +9,16 @@
 
 namespace stormcell {
 
-/// What is to be done about refused ones.
+/// Advice about values that are refused.
 inline constexpr const char* kNonFiniteAdvice =
     "look for the weights and the data that they come from: what is not finite cannot be compared";
 
-/// Of one output, or of one router. Counts them and keeps the first that is refused.
+/// Values of one output, or of one router: counts those that are not finite, and keeps the first that is refused.
 class NonFiniteValues {
  public:
   explicit NonFiniteValues(NonFinite policy = NonFinite::refused) : policy_(policy) {}
 
-  /// One value beside the reference's. `place()`: a text that names it, asked of the first alone. False: it is refused.
+  /// Adds one value beside the reference's. `place()`: a text that names it, asked for the first alone. False: refused.
   template <class Place>
   bool add(float ours, float reference, int64_t batch, Place place) {
     if (std::isfinite(ours) && std::isfinite(reference)) return true;

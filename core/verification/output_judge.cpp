@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-/// Of values that are not refused: those that are not finite are the same on both sides.
+/// The difference of values that are not refused: those that are not finite are the same on both sides.
 double difference(float ours, float reference) {
   return std::isfinite(ours) ? std::fabs(static_cast<double>(ours) - static_cast<double>(reference)) : 0;
 }
@@ -46,7 +46,7 @@ void OutputJudge::add(const std::vector<OutputValue>& ours, const std::vector<Ou
     };
     for (size_t i = 0; i < r.integers.size(); ++i)
       if (counts(i) && o->integers[i] != r.integers[i]) sum->error.add_difference(kInfinite, 0);
-    // Of an output that does not have as much of each item the batch is one.
+    // A batch counts as one item if the output does not have as much of each.
     const bool by_item = items > 0 && elements % static_cast<size_t>(items) == 0;
     const size_t of_item = by_item ? elements / static_cast<size_t>(items) : elements;
     for (size_t begin = 0; begin < r.reals.size(); begin += of_item) {

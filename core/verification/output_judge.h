@@ -20,15 +20,15 @@ class OutputJudge {
   /// not name count.
   void add(const std::vector<OutputValue>& ours, const std::vector<OutputValue>& reference,
            const std::map<std::string, std::vector<int32_t>>& real = {}, int64_t items = 1, int64_t batch = 0);
-  /// In the reference's order: max|ours - reference| over all items, and the largest of the same divided by
-  /// max|reference| of the item, or by the usual one where that is larger (RelativeError). Infinite where an output is
+  /// Differences in the reference's order: max|ours - reference| over all items, and the largest of the same divided by
+  /// max|reference| of the item, or by the usual one if that is larger (RelativeError). Infinite if an output is
   /// missing, has another size, or holds another integer or a refused value in a cell that counts.
   std::vector<OutputDifference> differences() const;
-  /// The same with what is usual in another judge of the same outputs.
+  /// The same on the scale that is usual in another judge of the same outputs.
   std::vector<OutputDifference> differences_on_scale_of(const OutputJudge& other) const;
-  /// What an output holds that is refused, as NonFiniteValues::reason() says it; empty: nothing.
+  /// The refused value in an output, as NonFiniteValues::reason() says it; empty: none.
   std::string nonfinite_in(const std::string& output) const;
-  /// Values that are not finite, and are allowed.
+  /// Number of values that are not finite, and are allowed.
   int64_t allowed_nonfinite() const;
 
  private:

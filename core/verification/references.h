@@ -13,11 +13,12 @@ class References {
   References(const WorkloadJudge& judge, int64_t tokens, const Progress& progress)
       : judge_(judge), work_(judge.work()), tokens_(tokens), progress_(progress) {}
 
-  /// By an oracle that holds the weights in the format that runs, and rounds inputs of products where the device does.
+  /// Runs an oracle that holds the weights in the format that runs, and rounds inputs of products where the device
+  /// does.
   Observed running(const Batch& batch) const;
-  /// The same of a batch whose decisions are known: those of `decisions`, which name its cells in their order.
+  /// The same for a batch whose decisions are known: those of `decisions`, which name its cells in their order.
   Observed replaying(const Batch& batch, const std::vector<JudgedDecision>& decisions) const;
-  /// By one that holds them as they are stored.
+  /// Runs an oracle that holds the weights as they are stored.
   Observed stored(const Batch& batch);
 
  private:
@@ -33,7 +34,7 @@ class References {
 /// A router whose choices are forced has none of its own to differ in: `free_choice` becomes what it was given.
 void take_forced_as_chosen(const ForcedChoices& forced, int64_t batch, std::vector<JudgedDecision>& decisions);
 
-/// By output: which cells count; those of all outputs that do not say it count all. Outputs of turns never say it.
+/// The cells that count, by output; an output that is not named counts them all. Outputs of turns are never named.
 std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const Batch& batch);
 
 }  // namespace stormcell

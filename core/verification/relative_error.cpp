@@ -54,7 +54,7 @@ double RelativeError::scale(double size, double usual) {
 double RelativeError::largest(double usual) const {
   double most = 0;
   for (const auto& [power, d] : differences_) {
-    // Of one power the largest difference and the largest share may be two things': the smaller quotient bounds both.
+    // The largest difference and share of one power may belong to two things: the smaller quotient bounds both.
     const double of_usual = d.most / scale(0, usual);
     const double share = power == kZero ? of_usual : usual > 0 ? std::min(of_usual, d.share) : d.share;
     most = std::max(most, share);

@@ -1,5 +1,5 @@
-// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size, so that neither
-// a large one hides what is wrong with the others nor a small one by chance is held to what rounding cannot give.
+// Differences of things of unlike size (outputs of items, scores of cells), each as a share of a size. So a large one
+// does not hide a fault in the others, and one that is small by chance is not held to less than rounding.
 #pragma once
 #include <cmath>
 #include <cstdint>
@@ -7,33 +7,33 @@
 
 namespace stormcell {
 
-/// 0 of what is not finite: that measures nothing.
+/// 0 if `value` is not finite: it measures nothing.
 inline double size_of(double value) { return std::isfinite(value) ? std::fabs(value) : 0; }
 
-/// Of an even number of sizes the median is one of two.
+/// The median of an even number of sizes is one of two.
 enum class Median : uint8_t {
   lower,
-  upper,  ///< of what is small by chance as often as not: margins
+  upper,  ///< for sizes that are often small by chance: margins
 };
 
-/// A difference is a share of the own size of what differs, or of the usual size where that is larger. The usual size
-/// is the largest of those in the neighbourhood of the median: of at most four to eight times the median (powers of two
-/// are what is counted). One outlier, or many of up to half of all, is no measure of the others. Keeps some numbers for
-/// each power of two, however much it is shown.
+/// Differences as shares of the size of what differs, or of the usual size if that is larger. The usual size is the
+/// largest near the median: at most four to eight times the median, since powers of two are counted. So one outlier, or
+/// many that are at most half of all, do not set the scale for the others. Keeps some numbers for each power of two,
+/// however much it is shown.
 class RelativeError {
  public:
   explicit RelativeError(Median median = Median::lower) : median_(median) {}
 
-  /// `size` counts for the usual one; 0 says nothing.
+  /// Counts `size` for the usual one; 0 says nothing.
   void add_size(double size);
-  /// Something of this size differs by so much; NaN: infinitely.
+  /// Adds the difference of something of this size; NaN: infinite.
   void add_difference(double difference, double size);
 
   double usual_size() const;
-  /// What the difference of something of `size` is a share of; 1 where that and the usual size are 0.
+  /// The size by which a difference of something of `size` is divided; 1 if that and the usual size are 0.
   static double scale(double size, double usual);
   double scale(double size) const { return scale(size, usual_size()); }
-  /// The largest share; 0 where nothing differs, infinite where a difference is.
+  /// The largest share; 0 if nothing differs, infinite if a difference is.
   double largest() const { return largest(usual_size()); }
   double largest(double usual) const;
   double largest_difference() const { return most_; }

@@ -14,8 +14,8 @@ namespace stormcell {
 namespace {
 
 constexpr size_t kListedFlips = 100;
-// With fewer cells than this the largest error that was met says little; then rounding is taken to be at least a unit
-// of the format.
+// With fewer cells than this the largest error that was met says little; then rounding counts as at least a unit of the
+// format.
 constexpr int64_t kEnoughCells = 16;
 
 /// Whether anything was decided: a plan may leave out a router inside a branch that its guards keep empty.
@@ -27,7 +27,7 @@ bool same_cells(const JudgedDecision& a, const JudgedDecision& b) {
 
 std::string cell_text(const JudgedDecision& d, int64_t cell) { return "cell " + std::to_string(d.row(cell)); }
 
-/// NaN where one of the scores is: -infinity stands for branches that cannot be chosen.
+/// NaN if one of the scores is: -infinity marks branches that cannot be chosen.
 float score_of(const JudgedDecision& d, int64_t cell) {
   if (d.scores.empty()) return 0;
   const auto first = d.scores.begin() + cell * d.score_columns;
@@ -143,7 +143,7 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   // plan's own weights alone, and not at all where weights are renormalised: then of one choice each is 1, and a place
   // may have gone to the wrong one of them.
   for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
-  // Of places that all cells of the batch share the part alone tells nothing more.
+  // If all cells of the batch share places, the part alone tells nothing more.
   const bool shared = mixes_batch(plan.protocol) || (mixes_parent(plan.protocol) && plan.per_parent <= 0);
   if (!shared) compare_drops(batch, r_freely, plan.choice, otherwise);
 }
@@ -160,8 +160,8 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
         difference_of(r.of_cell(r_freely.choice, c), plan.of_cell(plan_freely, c), r.shape.fan_out);
     const size_t cell = c;
     const double margin = r.margin[cell], of_plan = static_cast<double>(plan.margin[cell]);
-    // Without a score that decides, a margin is infinite. A score that is NaN has no distance: of the plan's, its
-    // margin and weights tell.
+    // A margin is infinite if no score decides. A score that is NaN has no distance; a NaN of the plan shows in its
+    // margin and weights.
     if (std::isnan(margin) || std::isnan(of_plan))
       sum.nonfinite.add(plan.margin[cell], r.margin[cell], batch, [&] { return "the margin of " + cell_text(r, c); });
     else if (const float score = score_of(r, c); std::isnan(score))
@@ -181,7 +181,7 @@ RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const Judge
   return otherwise;
 }
 
-/// Where no cell chose otherwise that shares the places, the same cells get them.
+/// If no cell that shares the places chose otherwise, the same cells get them.
 void RoutingJudge::compare_drops(int64_t batch, const JudgedDecision& r_freely, const std::vector<int32_t>& plan_freely,
                                  Otherwise& otherwise) {
   std::set<int64_t> chosen_otherwise;
@@ -238,7 +238,7 @@ void RoutingJudge::compare_router_freely(int64_t batch, const JudgedDecision& r,
   sum.wrong_drops += wrong_drops(f, f.choice, &f.weight);
   const DisturbedCells before = disturbed;
   const std::vector<CellPair> pairs = pair_cells(r, f);
-  // Whose places may go to others: another cell came or chose, or, where confidence ranks them, a cell's own is
+  // Places that may go to others: another cell came or chose, or, if confidence ranks them, a cell's own confidence is
   // another.
   std::set<int64_t> places_move;
   for (const CellPair& pair : pairs) {
@@ -307,7 +307,7 @@ void RoutingJudge::judge_router(const Router& r, Verification& v, std::vector<Fl
     d.explained_flips += all - bad.first;
     return bad;
   };
-  // Where no score has a size, nothing was measured that could explain anything.
+  // If no score has a size, nothing was measured that could explain anything.
   const auto error_of_flip = [&](double size) {
     return usual > 0 || size > 0 ? share * RelativeError::scale(size, usual) : 0;
   };

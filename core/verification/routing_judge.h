@@ -21,7 +21,7 @@ namespace stormcell {
 
 /// How far scores may lie from the reference's, as a share of their size (margin_size()).
 double score_tolerance(Arithmetic arithmetic);
-/// What rounding does at least to a value of 1 that products give.
+/// The least error by rounding in a value of 1 that products give.
 double rounding_unit(Arithmetic arithmetic);
 inline constexpr double kMarginFactor = 8;  ///< times the measured error: a near tie
 
@@ -34,9 +34,8 @@ class RoutingJudge {
   /// it was not run).
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
-  /// The same the other way round, of some items of a batch: the reference replayed what the plan decided freely of
-  /// their cells in the whole batch, and tells what it would have chosen. What capacity drops there is judged by the
-  /// whole.
+  /// The same the other way round, for some items of a batch: the reference replayed what the plan decided freely for
+  /// their cells in the whole batch, and tells what it would have chosen. The whole batch judges what capacity drops.
   void add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference,
                                const std::vector<JudgedDecision>& plan, const std::vector<JudgedDecision>& whole_batch);
   /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its
@@ -47,8 +46,8 @@ class RoutingJudge {
   struct Router {
     std::string name;
     NonFiniteValues nonfinite;            ///< scores of the reference, margins and weights of both
-    RelativeError scores{Median::upper};  ///< of margins
-    int scores_apart = 1;                 ///< of a margin
+    RelativeError scores{Median::upper};  ///< errors of margins
+    int scores_apart = 1;                 ///< scores_apart() of its margins
     double weight_error = 0, weight_scale = 0;
     int64_t measured = 0;  ///< cells whose margins were compared
     int64_t wrong_drops = 0;
@@ -59,7 +58,7 @@ class RoutingJudge {
     };
     Found flips, drops;
   };
-  /// By cell of a reference's decision: which the replaying plan would have decided otherwise, and so is judged there.
+  /// Cells of a reference's decision that the replaying plan would have decided otherwise, and that are judged there.
   struct Otherwise {
     explicit Otherwise(size_t cells) : chosen(cells), dropped(cells) {}
     std::vector<bool> chosen, dropped;
@@ -86,7 +85,7 @@ class RoutingJudge {
   void add_consequence(Flip flip);
   void wrong(const std::string& router, const std::string& what);
   Router& router(const JudgedDecision& reference);
-  /// As a share of the scores' size.
+  /// The error as a share of the scores' size.
   double score_error(const Router& router) const;
   void judge_router(const Router& router, Verification& verification, std::vector<Flip>& unexplained,
                     std::vector<Flip>& explained) const;
@@ -96,7 +95,7 @@ class RoutingJudge {
   std::vector<Router> routers_;
   std::vector<Flip> consequences_;
   int64_t consequence_count_ = 0, dropped_ = 0;
-  std::map<std::string, std::string> wrong_;  ///< by router: what is wrong whatever the numbers say
+  std::map<std::string, std::string> wrong_;  ///< by router: faults whatever the numbers say
 };
 
 }  // namespace stormcell

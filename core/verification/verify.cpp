@@ -19,15 +19,15 @@
 namespace stormcell {
 namespace {
 
-/// Of each sequence, of a workload that decodes: the oracle reads all weights for each.
+/// Most tokens of each sequence that are judged, for a workload that decodes: the oracle reads all weights for each.
 constexpr int64_t kMostTokens = 16;
 
-/// A batch of pictures that the oracle is through with in this time is judged whole, whatever time is left. Slower than
-/// this it is nowhere: 30 to 195 GFLOP/s a thread in products (decision 003), least in narrow convolutions.
+/// A batch of pictures for which the oracle needs less than this is judged whole, whatever time is left. It does at
+/// least kLeastFlops: 30 to 195 GFLOP/s a thread in products (decision 003), the least in narrow convolutions.
 constexpr double kWholeSeconds = 2, kLeastFlops = 1e9;
 
-/// Which batches are compared, in this order: one of each size of picture, whatever time it takes, then the others in
-/// the data's order.
+/// The batches that are compared, in this order: one of each size of picture, whatever time it takes, then the others
+/// in the data's order.
 struct ComparisonOrder {
   explicit ComparisonOrder(const Dataset& data) {
     std::vector<int64_t> all = all_batches(data);
@@ -87,7 +87,8 @@ class Verifying {
     progress_.report(what, static_cast<int64_t>(done), std::ssize(order_.batches));
   }
 
-  /// What has to be, whatever time that takes; then more batches until the time is up. Returns how many.
+  /// Compares what must be compared, whatever time that takes; then more batches until the time is up. Returns how
+  /// many.
   size_t compare_with_oracle() {
     size_t checked = 0;
     for (; checked < order_.at_least; ++checked)
@@ -104,12 +105,12 @@ class Verifying {
     return checked;
   }
 
-  /// Of a whole batch, as far as that is known.
+  /// Seconds of the oracle for a whole batch, as far as they are known.
   double oracle_seconds(int64_t batch) const {
     return *pixel_seconds_ *
            static_cast<double>(s_.data->picture_size(batch).pixels() * s_.data->outline(batch).size());
   }
-  /// The oracle may take longer for it than kWholeSeconds, and can do it in parts.
+  /// Whether the oracle may take longer for it than kWholeSeconds, and can do it in parts.
   bool may_be_long(const Batch& outline) const {
     if (outline.picture.pixels() == 0) return false;
     const std::shared_ptr<const Graph> graph = work_.judged_graph(outline.picture);
@@ -121,7 +122,7 @@ class Verifying {
   struct InParts {
     size_t place = 0;
     Batch batch;
-    std::vector<Observed> whole;  ///< what each plan gave of it, running freely; empty: not run yet
+    std::vector<Observed> whole;  ///< the results of each plan, running freely; empty: not run yet
   };
   /// Returns how long the oracle took for these pictures, the plans' runs of the whole batch left out.
   double compare_pictures(InParts& of, const std::vector<int64_t>& rows) {
@@ -176,7 +177,7 @@ class Verifying {
       }
       plans_[p]->compare_part(batch, reference, ours, whole[p].decisions);
     }
-    // What a format costs is asked of the part as a batch of its own: there both sides decide freely.
+    // The cost of a format is judged on the part as a batch of its own: there both sides decide freely.
     if (judges_format_) plans_[0]->compare_with_stored(part, references_.stored(part), format_);
   }
 
@@ -226,7 +227,7 @@ class Verifying {
     return done;
   }
 
-  /// Of what the format may cost against the stored weights.
+  /// The tolerance of what the format may cost against the stored weights.
   double format_tolerance() const {
     if (s_.options.tolerance) return *s_.options.tolerance;
     return format_of(s_.dtype).conversion_tolerance;
@@ -271,7 +272,7 @@ class Verifying {
   FormatJudge format_;
   /// Then no part of a batch tells what an oracle would have to be led by.
   const bool leaves_decisions_out_;
-  std::optional<double> pixel_seconds_;  // of the oracle
+  std::optional<double> pixel_seconds_;  // the oracle's time for a pixel
   std::vector<JudgedPart> parts_;
   std::vector<size_t> in_part_;                     // places of those batches
   std::vector<std::unique_ptr<JudgedPlan>> plans_;  // the baseline behind it

@@ -17,15 +17,16 @@ struct VerifyOptions {
   /// Both from the beginning: batches beside the oracle, at least one of each size of picture, or as many pictures of
   /// that one as there is time for; then the others beside the baseline, at least one.
   double oracle_seconds = 0, all_seconds = 0;
-  bool format_cost = true;  ///< where the weights run in another format than they are stored in: also what that costs
+  bool format_cost = true;  ///< if the weights run in another format than they are stored in: also judges what that
+                            ///< costs
   /// what the oracle takes for a pixel; nothing: it is measured where it may be long
   std::optional<double> pixel_seconds = {};
 };
-/// As --verify-seconds says.
+/// The options by --verify-seconds.
 VerifyOptions verify_options(const ExperimentState& state);
 
-/// The plan, and the baseline where it is another, beside the oracle. What was decoded is that of plan.decoded. A run
-/// whose model files changed under it is not verified, whatever was compared.
+/// Compares the plan, and the baseline if it is another, with the oracle. Decoded tokens are those of plan.decoded. A
+/// run whose model files changed under it is not verified, whatever was compared.
 Verification verify(Workload& work, ReadyPlan& plan, ReadyPlan* baseline, const VerifyOptions& options,
                     const Progress& progress);
 

@@ -16,11 +16,11 @@
 namespace stormcell {
 namespace {
 
-/// Of the tokens that the reference wrote, the least share whose logits have to be compared. A sequence's first token,
-/// which always is, shows no more than its prompt's pass; only turns behind it read what turns before them wrote. A
-/// quarter is four of the 16 tokens that are verified, at least two such turns. Honest runs hold it easily: where one
-/// token of a thousand differs, nine of ten batches of eight that share a capacity, and are cut off together, are
-/// compared past their twelfth.
+/// The least share of the reference's tokens whose logits have to be compared. A sequence's first token, which always
+/// is, shows no more than its prompt's pass; only later turns read what turns before them wrote. A quarter is four of
+/// the 16 tokens that are verified, at least two such turns. Honest runs hold it easily: if one token of a thousand
+/// differs, nine of ten batches of eight that share a capacity, and are cut off together, are compared past their
+/// twelfth.
 constexpr double kLeastCompared = 0.25;
 
 const OutputValue& output(const Observed& o, std::string_view name) {
@@ -160,7 +160,7 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
       for (const auto& [tokens, execution] : alike) {
         const int32_t theirs = (*tokens)[at(s, t)];
         is_one |= theirs == got;
-        // Behind the end of its text there are no logits that say anything.
+        // The logits behind the end of its text say nothing.
         const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
                      margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
         if (!nearest || margin < nearest->margin)

@@ -1,10 +1,10 @@
 // Decoding beside the oracle: every token, the logits it was chosen by, and what each router chose on the way to it.
 //
-// Tokens cannot be replayed as decisions are: where one differs, another text follows. So a sequence is compared up to
-// its first token that differs, in any of its executions (where sequences share a capacity, all of a batch up to the
-// first of theirs), and that token has to be explained: its logit lies as near to the reference's as rounding reaches,
-// or a routing choice before it differs that is explained itself and reaches its sequence. Behind it, too, each token
-// has to be the one that the logits of its own execution say.
+// Tokens cannot be replayed as decisions are: if one differs, another text follows. So a sequence is compared up to its
+// first token that differs, in any of its executions (if sequences share a capacity, all of a batch up to the first of
+// theirs). That token has to be explained: its logit lies as near to the reference's as rounding reaches, or a routing
+// choice before it differs, is explained itself and reaches its sequence. Behind it, too, each token has to be the one
+// that the logits of its own execution say.
 #pragma once
 #include <string>
 #include <utility>
@@ -15,7 +15,7 @@
 
 namespace stormcell {
 
-/// As `generate` says it; of a verification that has tokens.
+/// The figures as `generate` has them, from a verification that has tokens.
 DecodedVerification decoded_verification(const Verification& verification);
 
 class DecodedJudge {
@@ -33,24 +33,23 @@ class DecodedJudge {
   /// plan with the reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was
   /// written in the run that is judged, -1 behind its end.
   void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
-  /// One batch without a reference: each token that was written beside the logits of the plan that was judged, which
-  /// ran once more.
+  /// Compares one batch without a reference: each written token with the logits of the judged plan, which ran once
+  /// more.
   void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
   /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all
   /// batches, for the text; 0: nobody says.
   Verification verification(int64_t written = 0) const;
   DecodedVerification verdict() const { return decoded_verification(verification()); }
 
-  int64_t tokens() const { return tokens_; }  ///< of each sequence, at most
+  int64_t tokens() const { return tokens_; }  ///< tokens of each sequence, at most
   int64_t batches() const { return batches_; }
   int64_t compared() const { return compared_; }
-  /// "40 of 48 tokens": whose logits, and the routing that led to them, were compared, of those that the reference
-  /// wrote.
+  /// "40 of 48 tokens": those of the reference's tokens whose logits, and the routing that led to them, were compared.
   std::string compared_text() const;
   /// The most tokens of a sequence that were compared.
   int64_t furthest() const { return furthest_; }
-  /// To a verification that found nothing wrong: where near ties cut nearly all tokens away, it says too little to
-  /// pass. `where` begins what is said.
+  /// Changes a verification that found nothing wrong: if near ties cut nearly all tokens away, it says too little to
+  /// pass. `where` begins the reason.
   void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
@@ -60,7 +59,7 @@ class DecodedJudge {
     int32_t best = 0, got = 0;
     double margin = 0, size = 0;  ///< between the logits of the two; what its error is measured by
     bool follows = false;         ///< behind a routing choice that differs
-    bool written = false;         ///< in the run that is judged; else in an execution beside it
+    bool written = false;         ///< written in the run that is judged; else in an execution beside it
     bool own = false;             ///< the logits are those of the execution itself, not the reference's
   };
   using Tokens = std::vector<int32_t>;  ///< [sequences, tokens]
@@ -68,18 +67,19 @@ class DecodedJudge {
   void measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed);
   /// Each token beside the logits that it was chosen by.
   void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
-  /// What was written, beside the logits of an execution that chose the same tokens before, as long as there is one.
+  /// Compares each written token with the logits of an execution that chose the same tokens before, as long as there is
+  /// one.
   void compare_written(const Batch& batch, const Tokens& ours,
                        const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
-  /// Says the worst of those that nothing explains.
+  /// Reports the worst of those that nothing explains.
   void judge_tokens(bool own, Verification& verification) const;
 
   Arithmetic arithmetic_;
   int64_t tokens_;
   std::string reference_;
   Judge judge_;
-  RelativeError logits_;  ///< of the distance of the best two
+  RelativeError logits_;  ///< errors of the distance of the best two
   std::vector<Differing> differing_;
   int64_t batches_ = 0, sequences_ = 0, equal_ = 0, compared_ = 0, written_ = 0,
           furthest_ = 0;  // written: by the reference

@@ -29,7 +29,7 @@ std::vector<Recipe> flat(std::vector<Recipe> of, int64_t axis) {
   return all;
 }
 
-/// Works out what a recipe makes, step by step.
+/// Infers format and shape of a recipe's result, step by step.
 class Inference {
  public:
   Inference(const Recipe& whole, const FindStored& stored) : whole_(whole), stored_(stored) {}

@@ -12,7 +12,7 @@
 
 namespace stormcell {
 
-/// What a recipe does with its operands `of`. Extents and axes are those of the tensors as they are stored, row-major.
+/// The operation of a recipe on its operands `of`. Extents and axes are those of the stored tensors, row-major.
 enum class RecipeKind : uint8_t {
   tensor,            ///< the stored tensor `name`
   index,             ///< element `begin` along the first extent, which is gone then
@@ -33,8 +33,8 @@ enum class RecipeKind : uint8_t {
              ///< (2^(bits-1) - 1); blocks of `block` elements along the last extent
 };
 
-/// An expression. Made by the functions below, which write one meaning in one way where that needs no shapes: a slice
-/// of a slice is one slice, two transpositions are one or none, what joins along one axis is joined at once.
+/// An expression. The functions below make it, and write equal meanings in one way if that needs no shapes: a slice of
+/// a slice is one slice, two transpositions are one or none, and nested concatenations along one axis are one.
 struct Recipe {
   RecipeKind kind = RecipeKind::tensor;
   std::string name;
@@ -52,7 +52,7 @@ struct Recipe {
 Recipe tensor_recipe(std::string name);
 Recipe index_recipe(Recipe of, int64_t at);
 Recipe slice_recipe(Recipe of, int64_t begin, int64_t end, int64_t axis = 0);
-/// Without an order the last two extents change places.
+/// Without an order, the last two extents are swapped.
 Recipe transpose_recipe(Recipe of, std::vector<int64_t> order = {1, 0});
 Recipe stack_recipe(std::vector<Recipe> of);
 Recipe concat_recipe(std::vector<Recipe> of, int64_t axis = 0);
@@ -60,33 +60,29 @@ Recipe scale_recipe(Recipe of, Recipe by);
 Recipe batch_norm_scale_recipe(Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, double eps);
 Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe variance, Recipe bias, double eps);
-/// Of an MLP over log-spaced relative places: v relu(w c + bias) + bias, row by row of the places query - key from (1 -
-/// height, 1 - width) on; c are the coordinates of the place, of key - query with `turned`. `limit` above 0: limit *
-/// sigmoid of that. `of`: 2 to 4 operands.
+/// Biases of an MLP over log-spaced relative places: v relu(w c + bias) + bias. Rows are the places query - key from (1
+/// - height, 1 - width) on; c are the coordinates of the place, with `turned` of key - query. With `limit` above 0:
+/// limit * sigmoid of that. `of`: 2 to 4 operands.
 Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit);
 Recipe convert_recipe(Recipe of, DType dtype);
 Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);
 
 /// The one text of a recipe; it names a weight in stores, graphs and files.
 std::string to_text(const Recipe& recipe);
-/// Reads a recipe where the cursor stands. Complaints are the cursor's: place, what was expected, what came. At most 64
-/// deep.
+/// Reads a recipe at the cursor. Errors are the cursor's: place, what was expected, what came. At most 64 deep.
 Recipe parse_recipe(TextCursor& line);
 /// A whole text; `where` begins complaints.
 Recipe parse_recipe(std::string_view text, std::string_view where);
 
-/// Whether a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor as it
-/// is.
+/// True if a text that names a weight in stores and sources is a recipe; else it is the name of a stored tensor.
 bool looks_like_recipe(std::string_view text);
-/// The text that names a weight: a stored tensor's name, in quotes where it would look like a recipe; any other
-/// recipe's text.
+/// The text that names a weight: a stored tensor's name, in quotes if it looks like a recipe; any other recipe's text.
 std::string weight_text(const Recipe& recipe);
 
 /// Format and shape of a stored tensor; nullptr: there is none.
 using FindStored = std::function<const WeightInfo*(std::string_view name)>;
-/// Format and shape of what a recipe makes; its name is the recipe's text. Throws Error(bad_input) that names the
-/// recipe, the step, what was expected and what came: a missing tensor, a slice beyond its extent, operands that do not
-/// fit.
+/// Format and shape of a recipe's result; its name is the recipe's text. Throws Error(bad_input) that names the recipe,
+/// the step, what was expected and what came: a missing tensor, a slice beyond its extent, operands that do not fit.
 WeightInfo info_of(const Recipe& recipe, const FindStored& stored);
 WeightInfo info_of(const Recipe& recipe, const WeightSource& stored);
 

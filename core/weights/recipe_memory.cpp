@@ -7,7 +7,7 @@
 namespace stormcell {
 namespace {
 
-/// What making a tensor takes: `most` bytes at one time, of which `left` stay held with it.
+/// Memory that making a tensor takes: `most` bytes at one time; `left` of them stay held with it.
 struct Taken {
   int64_t most = 0, left = 0;
 };
@@ -63,7 +63,7 @@ class Taking {
   }
 
  private:
-  /// Of what takes `more` bytes while its operand is held, of which `left` stay.
+  /// The step takes `more` bytes while its operand is held; `left` of them stay.
   Taken beside(const Recipe& operand, int64_t more, int64_t left) const {
     const Taken from = of(operand);
     return {std::max(from.most, from.left + more), left};

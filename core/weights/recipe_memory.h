@@ -1,4 +1,4 @@
-// What making a weight takes.
+// Memory that making a weight takes.
 #pragma once
 #include <cstdint>
 
@@ -6,12 +6,12 @@
 
 namespace stormcell {
 
-/// Bytes that RecipeWeights holds at most while it makes what `recipe` says of stored tensors: of each step its result
-/// and what it is made from.
+/// Bytes that RecipeWeights holds at most while it makes `recipe` from stored tensors: at each step the result and its
+/// operands.
 int64_t bytes_while_made(const Recipe& recipe, const WeightSource& stored);
 
-/// Bytes of stored tensors that are read for it: of one that lies in a tensor in one piece its own, else those of all
-/// that it names.
+/// Bytes of stored tensors that are read for it: its own if it is one piece of a tensor, else those of all tensors that
+/// it names.
 int64_t bytes_stored_of(const Recipe& recipe, const WeightSource& stored);
 
 }  // namespace stormcell

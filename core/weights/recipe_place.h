@@ -1,4 +1,4 @@
-// What of a stored tensor a recipe asks for, where it asks for one piece of it.
+// Finds the place of a recipe that is one piece of a stored tensor.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -12,7 +12,7 @@ struct PlaceInTensor {
   const std::string* tensor;  ///< its name, of the recipe
   int64_t first;              ///< byte
 };
-/// Where what `recipe` makes lies within a stored tensor; nothing where it does not lie there in one piece.
+/// The place of `recipe` in a stored tensor; empty if it is not in one piece there.
 std::optional<PlaceInTensor> place_in_tensor(const Recipe& recipe, const WeightSource& stored);
 
 /// Elements of the extents [begin, end) of a shape.

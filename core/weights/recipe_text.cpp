@@ -1,4 +1,4 @@
-// Recipes as text and back. WORD(operands, numbers, key=value...); what has its default is not written.
+// Recipes as text and back: WORD(operands, numbers, key=value...); defaults are not written.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -103,7 +103,7 @@ class Reader {
     return made(word.kind, std::move(of));
   }
 
-  // Behind a comma that takes it: a name in quotes or a word, neither a number nor key=.
+  // True behind a comma if an operand follows: a name in quotes or a word, neither a number nor key=.
   bool next_is_operand() {
     const TextCursor before = line_;
     if (!line_.accept(",")) return false;

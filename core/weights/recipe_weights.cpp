@@ -18,7 +18,7 @@
 namespace stormcell {
 namespace {
 
-/// A tensor in memory, of which somebody holds the bytes.
+/// A tensor in memory, with a handle that holds its bytes.
 struct Made {
   WeightInfo info;
   std::shared_ptr<const std::byte> bytes;
@@ -65,7 +65,7 @@ class Maker {
  private:
   WeightInfo info(const Recipe& r) const { return info_of(r, stored_); }
 
-  /// What lies in a stored tensor in one piece is read alone: an expert of a stack does not ask for the others.
+  /// Reads one piece of a stored tensor alone: an expert of a stack is read without the others.
   std::optional<Made> view(const Recipe& r) const {
     const std::optional<PlaceInTensor> at = place_in_tensor(r, stored_);
     if (!at) return {};
@@ -92,7 +92,7 @@ class Maker {
                   inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
                   pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
     const std::byte* first = from.bytes.get() + r.begin * inner;
-    // Devices read elements where they lie: a view of halves may begin at any even byte, of floats at every fourth.
+    // A view is enough: devices read elements in place, halves from any even byte and floats from every fourth.
     if (outer == 1) return {std::move(to), {from.bytes, first}};
     const std::shared_ptr<std::byte> memory = memory_for(to);
     for (int64_t i = 0; i < outer; ++i)
@@ -105,7 +105,7 @@ class Maker {
     WeightInfo to = info(r);
     const size_t rank = to.shape.size(), element = element_size(to.dtype);
     const std::shared_ptr<std::byte> memory = memory_for(to);
-    // Of each extent of the result: how far its next element lies in the operand.
+    // Distance in the operand between neighbours along each extent of the result.
     std::vector<int64_t> stride(rank), place(rank, 0);
     for (size_t i = 0; i < rank; ++i) {
       const size_t source = r.order[i];
@@ -150,7 +150,7 @@ class Maker {
     return {narrow.begin(), narrow.end()};
   }
 
-  /// In f32, row by row: each(row, floats of the row).
+  /// Converts to f32 row by row: each(row, floats of the row).
   template <class F>
   Made rewrite(const Recipe& r, int64_t rows, F each) const {
     const Made from = make(r.of[0]);
@@ -232,7 +232,7 @@ class Maker {
   Made convert(const Recipe& r) const {
     const WeightInfo from = info(r.of[0]);
     if (from.dtype == r.dtype) return make(r.of[0]);
-    // A row at a time, so that no copy in f32 of the whole lies beside it.
+    // Works row by row, so that there is no second copy in f32 of the whole.
     return rewrite(r, from.shape.empty() ? 1 : from.shape[0], [](int64_t, std::span<float>) {});
   }
 
@@ -282,7 +282,7 @@ class RecipeWeights final : public WeightSource {
     Recipe recipe;
     WeightInfo info;
   };
-  // What was asked for once stays known: parsed once, and the pointer holds.
+  // Parses each text once and keeps it, so that pointers to its info stay valid.
   const Known& known_as(std::string_view text) const {
     const std::lock_guard lock(mutex_);
     if (const auto at = known_.find(text); at != known_.end()) return at->second;

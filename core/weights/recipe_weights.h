@@ -1,4 +1,4 @@
-// Weights by recipe: a source over stored tensors that makes what a recipe's text asks for.
+// Weights by recipe: a source over stored tensors that makes weights from recipes' texts.
 #pragma once
 #include <memory>
 
@@ -6,11 +6,10 @@
 
 namespace stormcell {
 
-/// Finds weights by the text that names them (weight_text() in recipe.h): stored tensors are handed through; what a
-/// recipe makes is made anew each time it is asked for, with at most the result of each step and what it is made from
-/// in memory (recipe_memory.h counts it). What lies in a stored tensor in one piece is a view, which reads that range
-/// alone. find() throws Error(bad_input) for a text that is no recipe or does not fit its tensors. Thread-safe where
-/// `stored` is.
+/// Finds weights by the text that names them (weight_text() in recipe.h). Stored tensors are passed through. A recipe's
+/// result is made anew each time it is asked for; at each step only the result and its operands are in memory
+/// (recipe_memory.h counts it). A result that is one piece of a stored tensor is a view, which reads only that range.
+/// find() throws Error(bad_input) for a text that is no recipe or does not fit its tensors. Thread-safe if `stored` is.
 std::shared_ptr<const WeightSource> make_recipe_weights(std::shared_ptr<const WeightSource> stored);
 
 }  // namespace stormcell

@@ -1,5 +1,4 @@
-// Where weights come from: a file that is read, a seeded generator, a test. Bytes are held only as long as somebody has
-// them.
+// Sources of weights: files, a seeded generator, tests. Bytes are held only as long as someone holds a handle to them.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,15 +20,15 @@ struct WeightInfo {
     for (const int64_t d : shape) n *= d;
     return n;
   }
-  /// Throws Error(bad_input) where a format of blocks has rows that are not whole blocks.
+  /// Throws Error(bad_input) if a format of blocks has rows that are not whole blocks.
   int64_t bytes() const { return tensor_bytes(dtype, shape); }
 };
 
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr when there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a recipe
-  /// that is none.
+  /// nullptr if there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a text that
+  /// is no valid recipe.
   virtual const WeightInfo* find(std::string_view name) const = 0;
   /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0:
   /// nothing is read.
@@ -37,7 +36,7 @@ class WeightSource {
   /// The stored bytes, row-major. Letting go of the last handle gives the memory back that they were read or generated
   /// into. Thread-safe. Throws Error when there is no such weight.
   virtual std::shared_ptr<const std::byte> bytes(std::string_view name) const = 0;
-  /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and what it is made from.
+  /// Bytes held at most from the call of bytes() until its last handle goes: the weight, and its operands.
   virtual int64_t bytes_while_read(std::string_view name) const { return find(name)->bytes(); }
   /// `count` bytes from byte `first` on, which must lie within the weight; as bytes(). A source that can read a range
   /// alone does.

@@ -12,9 +12,9 @@ namespace stormcell::gpu {
 
 struct AttentionArgs : KernelArgs<9> {
   static constexpr int kMostValueColumns = 4;  ///< of a lane
-  /// kStep: keys and values lie in a cache; by parent the place of its first query, whose keys are those up to the last
-  /// query. Where they are not there, kFailure says so.
-  /// kQueryCells, kKeyCells: the ragged values of queries and of keys; none: they are dense.
+  /// kStep: keys and values are in a cache; for each parent, the place of its first query, whose keys are those up to
+  /// the last query. If they are not there, kFailure reports it. kQueryCells, kKeyCells: the ragged values of queries
+  /// and of keys; none: they are dense.
   enum { kQueries, kKeys, kValues, kTo, kMask, kStep, kFailure, kQueryCells, kKeyCells };
   RaggedPlaces query_cells, key_cells;
   FailurePlaces failure;
@@ -97,7 +97,7 @@ struct AttentionKernel {
     if (a.window > 0 && place <= q.place - a.window) return false;
     return !mask || mask[q.first + key] != 0;
   }
-  /// Rows of ragged cells lie one parent after another, those of a cache as the state says.
+  /// Rows of ragged cells are contiguous by parent; those of a cache follow the state's layout.
   STORMCELL_DEVICE static const char* row_of(const Args& a, const StateRowsOf& rows, const Query& q, int32_t key) {
     return a.has(Args::kKeyCells) ? rows.data + (q.first + key) * rows.row_bytes : rows.row(q.parent, key);
   }

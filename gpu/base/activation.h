@@ -37,7 +37,7 @@ STORMCELL_BOTH inline float activate(float x) {
   else
     return x;
 }
-/// body(a value of std::integral_constant<Activation, ...>): what is decided once has no branch a number.
+/// Calls body(a value of std::integral_constant<Activation, ...>): decided once, it needs no branch for each number.
 template <class Body>
 STORMCELL_BOTH void with_activation(Activation activation, const Body& body) {
   switch (activation) {

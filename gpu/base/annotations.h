@@ -1,4 +1,4 @@
-// What lets one source be compiled by nvcc for a card and by a plain C++ compiler for the tests.
+// Macros with which nvcc compiles a source for a card and a plain C++ compiler the same source for the tests.
 #pragma once
 
 #if defined(__CUDACC__)

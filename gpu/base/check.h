@@ -1,4 +1,4 @@
-// Small checks of arguments, and what a workspace is laid out by.
+// Small checks of arguments, and helpers to lay out a workspace.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,5 +1,5 @@
-// What kernels without tensor-core instructions are written against, so that they run on a card and, for tests, on the
-// host.
+// The execution: kernels without tensor-core instructions are written against it, so that they run on a card and, for
+// tests, on the host.
 //
 // A kernel is a struct with `Args` (plain data), `Shared` (what a block's threads share, uninitialised), `kThreads` (of
 // a block, a multiple of 32) and

@@ -1,5 +1,5 @@
-// Numbers as kernels see them: bf16 as its bits, conversions that give the same bits on host and device (but for which
-// NaN a NaN becomes), a few helpers.
+// Numbers in kernels: bf16 as its bits, conversions that give the same bits on host and device (except for the bits of
+// NaN), a few helpers.
 #pragma once
 #include <bit>
 #include <cmath>
@@ -69,7 +69,7 @@ STORMCELL_BOTH inline uint32_t two_bf16(float low, float high) {
   return static_cast<uint32_t>(to_bf16(low).bits) | static_cast<uint32_t>(to_bf16(high).bits) << 16;
 #endif
 }
-/// Row `row` of rows of so many bytes in the card's memory: one instruction, whose sum nobody takes apart to add it at
+/// Row `row` of rows of so many bytes in the card's memory: one instruction, which the compiler does not split up at
 /// each use.
 STORMCELL_BOTH inline char* row_at(char* rows, int32_t row, int32_t row_bytes) {
 #if defined(__CUDA_ARCH__)
@@ -100,7 +100,7 @@ template <class T>
 STORMCELL_BOTH constexpr T most(T a, T b) {
   return a < b ? b : a;
 }
-/// How many parts of `size` hold n.
+/// Number of parts of `size` that hold n.
 template <class T>
 STORMCELL_BOTH constexpr T parts(T n, T size) {
   return (n + size - 1) / size;

@@ -1,4 +1,5 @@
-// How a call of gpu/ ended: no exception crosses it. Failed: one line that names the call, the sizes and the device.
+// Result of a call of gpu/: it throws no exception. A failure is one line that names the call, the sizes and the
+// device.
 #pragma once
 #include <cstdarg>
 #include <cstdint>

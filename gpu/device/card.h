@@ -13,7 +13,7 @@ namespace stormcell::card {
 /// The table must outlive it.
 class Card {
  public:
-  /// Throws Error(failed) where the card cannot be asked or has no kernels.
+  /// Throws Error(failed) if the card does not answer or has no kernels.
   Card(const CardCalls& calls, int index);
   const CardCalls& calls() const { return calls_; }
   int index() const { return index_; }
@@ -29,8 +29,8 @@ class Card {
   CardFacts facts_ = {};
 };
 
-/// The card's memory. What is given back is kept and given again, because CUDA holds up the whole card when it frees.
-/// Who gives memory back has waited for what uses it. From any thread.
+/// The card's memory. Released memory is kept for reuse, because CUDA stops the whole card when it frees. A caller that
+/// releases memory has waited for its users. Any thread may call.
 class CardMemory {
  public:
   explicit CardMemory(const Card& card) : card_(card) {}

@@ -28,10 +28,10 @@ struct CardFacts {
   int32_t multiprocessors;
 };
 
-/// `kernel`: a place in the list of kernels (card_kernels.h). `args`: of that kernel, copied by the call. Functions that
-/// give an int give 0 or an error. `card` is CUDA's number of the card.
+/// `kernel`: its number in the list of kernels (card_kernels.h). `args`: of that kernel, copied by the call. Functions
+/// that return an int return 0 or an error. `card` is CUDA's number of the card.
 struct CardCalls {
-  const char* architectures;  ///< that the module has machine code for: "sm_90a"
+  const char* architectures;  ///< architectures with machine code in the module: "sm_90a"
   const char* (*error_name)(int error);
   const char* (*error_text)(int error);
 
@@ -63,9 +63,11 @@ struct CardCalls {
   int (*destroy_graph)(int card, CardGraph graph);
   int (*add_node)(int card, CardGraph graph, int32_t kernel, int64_t blocks, const void* args, const CardNode* after,
                   int64_t count, CardNode* node);
-  /// What a loop asks before each turn. A kernel of the graph, or of the loop's body, gives it (flow_kernels.h).
+  /// Creates the condition that a loop tests before each turn. A kernel of the graph or of the loop's body sets it
+  /// (flow_kernels.h).
   int (*create_condition)(int card, CardGraph graph, uint64_t* condition);
-  /// A node that runs `body`, which is empty at first and the node's own, while the condition of the same graph holds.
+  /// Adds a node that runs `body` while the condition of the same graph holds. The node owns `body`, which is empty at
+  /// first.
   int (*add_loop)(int card, CardGraph graph, uint64_t condition, const CardNode* after, int64_t count, CardNode* node,
                   CardGraph* body);
   int (*instantiate)(int card, CardGraph graph, CardProgram* program);

@@ -22,7 +22,7 @@ std::string text_of(const Program& program, const gpu::PlanNode& node) {
   return text + ", " + std::to_string(node.blocks) + " blocks";
 }
 
-/// Arguments as the kernel gets them; empty: they are none of this kernel's.
+/// Arguments as the kernel gets them; empty: they do not belong to this kernel.
 std::vector<std::byte> completed_args(const gpu::PlanNode& node, DeviceAddress call) {
   bool fits = false;
   if (node.kernel >= 0 && node.kernel < kPlanKernels)
@@ -39,7 +39,7 @@ class NodeMaker {
   NodeMaker(const Card& card, const Program& program, const gpu::Plan& plan, int32_t leaf, DeviceAddress call)
       : card_(card), program_(program), plan_(plan), leaf_(leaf), call_(call), made_(plan.nodes.size()) {}
 
-  /// Those of a loop, to the graph of its body; -1: those of none.
+  /// Adds the nodes of a loop to the graph of its body; -1: nodes outside of loops.
   void add_all(CardGraph graph, int32_t loop) {
     for (const int32_t n : gpu::nodes_of(plan_.nodes, leaf_, loop)) {
       const gpu::PlanNode& node = plan_.nodes[n];

@@ -34,8 +34,8 @@ class NodeGraph {
 /// not say that it outlives that graph.
 class LaunchedGraph {
  public:
-  /// Of a leaf. `call`: address of the call block, which the arguments of every node begin with. Throws Error(failed)
-  /// that names the node.
+  /// Makes the graph of a leaf. `call`: address of the call block, with which the arguments of every node begin. Throws
+  /// Error(failed) that names the node.
   LaunchedGraph(const Card& card, const Program& program, const gpu::Plan& plan, int32_t leaf, DeviceAddress call);
   ~LaunchedGraph();
   LaunchedGraph(const LaunchedGraph&) = delete;

@@ -26,8 +26,7 @@ void with_kernel(int32_t place, Body&& body) {
     OwnKernels::with(place - kPlanKernels, body);
 }
 
-/// Differs where the program and the module were built from kernels of other names, arguments, threads or shared
-/// memory.
+/// Differs if the program and the module were built from kernels with other names, arguments, threads or shared memory.
 inline uint64_t build_id() {
   uint64_t id = 0xcbf29ce484222325u;  // FNV-1a
   const auto add = [&](uint64_t number) {

@@ -12,7 +12,7 @@ namespace stormcell::card {
 
 class CudaDevice final : public Device {
  public:
-  /// `calls` must outlive it. `host_threads`: of the host, for the oracle. Throws Error(failed).
+  /// `calls` must outlive it. `host_threads`: threads of the host, for the oracle. Throws Error(failed).
   CudaDevice(const CardCalls& calls, int card, int host_threads);
   DeviceInfo info() const override;
   std::optional<int64_t> free_bytes() const override { return memory_.free_bytes(); }

@@ -1,4 +1,4 @@
-// The GPUs that doctor tells of.
+// The GPUs that doctor reports.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -22,7 +22,7 @@ struct ExaminedCard {
 
 struct ExaminedCards {
   std::string module;         ///< path; empty: none was found
-  std::string architectures;  ///< that the module has machine code for
+  std::string architectures;  ///< architectures with machine code in the module
   std::vector<ExaminedCard> cards;
   std::string reason;  ///< why no program can run on a GPU; empty: it can
 };
@@ -31,8 +31,8 @@ ExaminedCards examine_cards(const std::vector<std::string>& folders);
 /// The same of a module's calls. `cards` are those that the driver counts.
 ExaminedCards examine_cards(const CardCalls& calls);
 
-/// The first card as a device. Throws Error(bad_input) that names --device, and says why there is none. `host_threads`:
-/// of the host, for what it does beside the device.
+/// The first card as a device. Throws Error(bad_input) that names --device and the reason if there is none.
+/// `host_threads`: threads of the host, for its work beside the device.
 std::unique_ptr<Device> open_first_card(const std::vector<std::string>& folders, int host_threads);
 
 }  // namespace stormcell::card

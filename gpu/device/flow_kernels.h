@@ -1,4 +1,4 @@
-// Kernels that a device launches beside those of a plan: they bring what the plan's kernels wrote to CUDA's own control
+// Kernels that a device launches beside those of a plan: they pass results of the plan's kernels to CUDA's own control
 // of a graph, and let a submission go on. Bound: latency of one launch.
 #pragma once
 #include "gpu/rows/call.h"

@@ -1,4 +1,4 @@
-// Measures what a card can do at most.
+// Measures the upper limits of a card.
 #pragma once
 #include "core/runtime/device.h"
 #include "gpu/device/card_stream.h"

@@ -1,4 +1,4 @@
-// Kernels that show what a card can do at most: multiplications and additions of f32, and bytes read.
+// Kernels that measure the upper limits of a card: multiplications and additions of f32, and bytes read.
 #pragma once
 #include "gpu/base/execution.h"
 

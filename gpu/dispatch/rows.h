@@ -1,7 +1,6 @@
-// Moving rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a
-// row; one of combine as much of a row as four loads a lane are: of four choices each the same 32 pieces, or of one
-// choice four times as many, so that a few cells of many choices still have warps enough to hide what each waits for.
-// Bound: copy bandwidth.
+// Moves rows between cells and slots. A thread moves sixteen bytes, four of them in flight. A warp of dispatch takes a
+// row. A warp of combine takes four loads a lane: the same 32 pieces of four choices each, or four times as many of one
+// choice, so that a few cells with many choices still give enough warps to hide latencies. Bound: copy bandwidth.
 #pragma once
 #include "core/cell/decision.h"
 #include "gpu/base/execution.h"
@@ -50,7 +49,7 @@ struct CombineArgs {
   const int32_t* choice = nullptr;       ///< [cells, fan_out], with `dropped`
   const float* choice_weight = nullptr;  ///< [cells, fan_out]; null: every weight is 1
   const Sixteen* from = nullptr;         ///< [slots, pieces]
-  const Sixteen* dropped = nullptr;      ///< [cells, pieces]: what a dropped choice contributes; null: nothing
+  const Sixteen* dropped = nullptr;      ///< [cells, pieces]: contribution of a dropped choice; null: nothing
   Sixteen* to = nullptr;                 ///< [cells, pieces]
   int32_t cells = 0, fan_out = 1, pieces = 0;
   bool unrouted_only = false;  ///< leave cells with a slot alone: a product has stored them
@@ -95,7 +94,7 @@ struct CombineKernel {
       take_groups(x, a, [&](int64_t cell, int32_t p) { put_sum(a, cell, p); });
   }
 
-  /// How many warps a cell takes.
+  /// Number of warps for a cell.
   STORMCELL_BOTH static constexpr int32_t groups_of(int32_t pieces, int32_t fan_out) {
     return parts(pieces, group_pieces(fan_out));
   }

@@ -1,12 +1,12 @@
-// Which kernel for how many rows, as measured on an H200 (docs/benchmarks/gpu.md, few rows):
-// - gemv takes eight rows of an expert at once. Where no expert can get more and most get one or none, it is ahead of
-//   swapped or level: of 128 gated experts 2048/768, both products, by 18 % at one token, 9 % at eight; of eight
-//   experts 768/3072 by 18 % at one, level at eight. Two rows for each of sixteen experts are level too, four take it 4
+// Chooses the kernel by the number of rows, as measured on an H200 (docs/benchmarks/gpu.md, few rows):
+// - gemv takes eight rows of an expert at once. If no expert can get more and most get one or none, it is faster than
+//   swapped or level: for 128 gated experts 2048/768, both products, by 18 % at one token, 9 % at eight; for eight
+//   experts 768/3072 by 18 % at one, level at eight. Two rows for each of sixteen experts are level too; four take it 4
 //   to 25 % longer than swapped takes for eight.
-// - Where some get more, a map with both takes two launches: 4 % ahead at 16 tokens, 4 % behind at 32. There swapped
+// - If some get more, a map with both takes two launches: 4 % faster at 16 tokens, 4 % slower at 32. There swapped
 //   takes all.
-// - Without tensor cores nothing else reads weights once for a few rows.
-// - swapped and large meet where an expert's rows fill more than half of a 128-row tile.
+// - Without tensor cores no other kernel reads weights once for a few rows.
+// - large takes over from swapped if an expert's rows fill more than half of a 128-row tile.
 #include "gpu/grouped/grouped.h"
 
 namespace stormcell::gpu {

@@ -1,5 +1,5 @@
-// What happens to a product's sums before they are stored: bias, activation, gate, weight of the slot, row that the
-// slot goes to.
+// Last steps on a product's sums before they are stored: bias, activation, gate, weight of the slot, row that the slot
+// goes to.
 #pragma once
 #include <type_traits>
 

@@ -15,7 +15,7 @@ struct GroupedCall {
   const int32_t* offsets = nullptr;  ///< [experts + 1], ascending from 0
   int32_t experts = 1;               ///< 1 to 1,024
   int64_t most_slots = 0;            ///< at least offsets[experts]
-  int64_t most_rows = 0;  ///< at least any expert's slots; regimes of more rows are not launched (check_most_rows)
+  int64_t most_rows = 0;  ///< at least any expert's slots; regimes for more rows are not launched (check_most_rows)
   int32_t fan_out = 1;    ///< of the decision; a scattering store needs 1
   int32_t n = 0, k = 0;
   Format format = Format::f32;  ///< of x, w and y
@@ -30,12 +30,12 @@ struct GroupedCall {
   const float* weight = nullptr;
 };
 
-/// What a product of this shape can use.
+/// The shape of a product, by which limits are chosen.
 struct ProductShape {
   Format format = Format::f32;
   int32_t n = 0, k = 0;
 };
-/// The rows of an expert, as far as the host can tell.
+/// Rows of the experts, as far as the host knows them.
 struct ExpertLoads {
   int64_t most = 0;  ///< no expert gets more
   double mean = 0;   ///< slots / experts
@@ -45,12 +45,12 @@ struct ExpertLoads {
 RegimeLimits choose_limits(bool has_wgmma, const ProductShape* products, int count, const ExpertLoads& rows);
 /// The same for the current card.
 Status choose_limits(const ProductShape* products, int count, const ExpertLoads& rows, RegimeLimits& limits);
-/// True where the regime may have rows, as far as the host can tell.
+/// True if the regime may have rows, as far as the host knows.
 bool may_occur(Regime regime, const RegimeLimits& limits, int64_t most_rows);
-/// What a product launches.
+/// Kernels that a product launches.
 enum class Launch : uint8_t {
   joined,   ///< tiles of swapped and of large
-  swapped,  ///< where large cannot occur
+  swapped,  ///< if large cannot occur
   plain,
   gemv,
 };
@@ -66,12 +66,12 @@ struct LaunchList {
   const Launch* begin() const { return launch; }
   const Launch* end() const { return launch + count; }
 };
-/// Those of a product, in their order: one a regime that may occur, but one for both swapped and large.
+/// Launches of a product, in their order: one for each regime that may occur, but one for both swapped and large.
 LaunchList launches(const RegimeLimits& limits, int64_t most_rows);
 
 /// Bytes of a tile map.
 inline constexpr size_t kTileMapBytes = sizeof(int32_t) * kTileMapInts;
-/// Where a tile map lies, and the limits that it is made with and the product is computed by.
+/// A tile map in memory, with the limits that it is made with and the product is computed by.
 struct TileMap {
   int32_t* at = nullptr;  ///< device memory of kTileMapBytes
   RegimeLimits limits;
@@ -79,15 +79,15 @@ struct TileMap {
 /// Makes the tile map from the offsets, with the map's limits; queued.
 Status make_tile_map(const int32_t* offsets, int32_t experts, const TileMap& map, Stream stream);
 
-/// What grouped_product() refuses.
+/// The reason why grouped_product() refuses the call, if it does.
 Status check_grouped(const GroupedCall& call, const TileMap& map);
-/// The product; queued, launches().
+/// Computes the product; queues launches().
 Status grouped_product(const GroupedCall& call, const TileMap& map, Stream stream);
 
-/// What an expert of more rows than a product was told of comes to: its rows may be unwritten. The host cannot know,
-/// and a product does not look; the map says how many rows its first expert has.
+/// Fails if an expert has more rows than the product expected: some of its rows may then be unwritten. The host cannot
+/// know this and a product does not check it; the map stores the rows of its first expert.
 Status check_most_rows(int32_t rows, int64_t most_rows);
-/// The same of a map that was queued before; waits for the stream, so it is for checks.
+/// The same for a map that was queued before. It waits for the stream, so it is for checks.
 Status check_most_rows(const TileMap& map, int64_t most_rows, Stream stream);
 
 }  // namespace stormcell::gpu

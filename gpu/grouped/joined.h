@@ -1,16 +1,15 @@
-// Tiles of large and of swapped in one launch, for products of which some expert may have more than 64 rows: the host
-// does not know that no other has fewer, and a launch of nothing costs more than a microsecond. A block takes its tiles
-// of large, then those of swapped where the first list ends, in one ring of stages: those of a tile of either kind have
-// the same size, so nothing is drained between. Large's two warpgroups of consumers multiply its tiles; the second
-// leaves after them, the first gives back for both. Bound: the weights' bytes and the tensor cores, one after the
-// other.
+// Computes tiles of large and of swapped in one launch, for products whose experts may have more than 64 rows: the host
+// does not know that no other has fewer, and an empty launch costs more than a microsecond. A block takes its tiles of
+// large, then those of swapped, in one ring of stages. Stages of both kinds have the same size, so nothing is drained
+// between them. Large's two warpgroups of consumers multiply its tiles; the second leaves after them, the first gives
+// back for both. Bound: the weights' bytes and the tensor cores, one after the other.
 #pragma once
 #include "gpu/grouped/large.h"
 #include "gpu/grouped/swapped.h"
 
 namespace stormcell::gpu {
 
-/// What a block's threads do, JoinedShape::kThreads of them.
+/// The work of a block's JoinedShape::kThreads threads.
 template <int kPanels, class X>
 STORMCELL_DEVICE_INLINED void joined_block(X& x, const typename X::Map* map, const ProductArgs<Bf16>& a) {
   using Wide = JoinedShape<kPanels>;

@@ -6,8 +6,8 @@
 
 namespace stormcell::gpu {
 
-/// The work of one tile. kPanels: 2 with a gate, else 1. The arguments give the rows and weights of an expert and say
-/// what happens to a sum (ProductArgs, or those of a plan: planned_product.h).
+/// The work of one tile. kPanels: 2 with a gate, else 1. The arguments give the rows and weights of an expert and
+/// finish a sum (ProductArgs, or those of a plan: planned_product.h).
 template <int kPanels>
 struct PlainTile {
   static constexpr int kThreads = 256, kRows = 64, kColumns = 64, kDepth = 16;
@@ -64,7 +64,7 @@ struct PlainTile {
   }
 
  private:
-  /// Number `k` of a row: where the arguments say, or of the row where it lies.
+  /// Number `k` of a row: by the arguments' own function, or in the row's place.
   template <class Args>
   STORMCELL_DEVICE_INLINED static float number(const Args& a, int32_t row, int32_t k) {
     if constexpr (requires { a.number(row, k); })

@@ -1,6 +1,6 @@
-// Products as nodes of a plan: of the rows of one branch, or of all of them, and of all branches of a decision at once.
-// Counts come from the rows table or from the decision, weights by their handles, and what follows a product is done
-// before it is stored. The tiles are those of the plain kernel (plain.h).
+// Products as nodes of a plan: over the rows of one branch, over all rows, or over all branches of a decision at once.
+// Counts come from the rows table or from the decision, weights from their handles. Everything that follows a product
+// is done before it is stored. The tiles are those of the plain kernel (plain.h).
 #pragma once
 #include "gpu/grouped/plain.h"
 #include "gpu/pointwise/pointwise.h"
@@ -52,7 +52,7 @@ struct BranchProduct {
   }
 };
 
-/// T: of x and of the weights.
+/// T: type of x and of the weights.
 template <class T>
 struct PlannedProductKernel {
   using Args = PlannedProductArgs;

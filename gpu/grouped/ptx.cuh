@@ -1,4 +1,4 @@
-// wgmma, TMA and mbarrier by their names in PTX. Only what the kernels here use; sm_90a alone.
+// wgmma, TMA and mbarrier by their names in PTX. Only those that the kernels here use; only for sm_90a.
 #pragma once
 #include <cuda.h>
 
@@ -9,7 +9,7 @@
 namespace stormcell::gpu::ptx {
 
 #if defined(STORMCELL_STALL)
-/// Where waits that give up say so: of this file's kernels, set before the first is launched (tensor_launch.cuh).
+/// The record for waits of this file's kernels that give up, set before the first launch (tensor_launch.cuh).
 static __constant__ StallRecord* record_of_stall = nullptr;
 #endif
 
@@ -67,8 +67,8 @@ __device__ inline void give_up(uint32_t parity, const Awaited& awaited) {
   }
   for (;;) __nanosleep(1000000);
 }
-/// Waits until the phase of this parity is complete, but for two seconds at most. No function is called for that, else
-/// ptxas would serialise the products and this were another kernel.
+/// Waits until the phase of this parity is complete, but at most two seconds. It calls no function: otherwise ptxas
+/// would serialise the products, and this would be another kernel.
 __device__ inline void wait(uint32_t barrier, uint32_t parity, const Awaited& awaited) {
   constexpr uint32_t kMilliseconds = 2000;
   if (try_wait(barrier, parity)) return;
@@ -106,7 +106,7 @@ __device__ inline void copy_box(uint32_t to, const CUtensorMap* map, int32_t c0,
 __device__ inline void prefetch_map(const CUtensorMap* map) {
   asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
-/// Sixteen bytes to shared memory, of which `bytes` (0 or 16) are read and the rest is zero.
+/// Writes sixteen bytes to shared memory: `bytes` (0 or 16) of them are read, the rest is zero.
 __device__ inline void copy_piece(uint32_t to, const void* from, uint32_t bytes) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(to), "l"(from), "r"(bytes) : "memory");
 }
@@ -116,7 +116,7 @@ template <int kLeft>
 __device__ inline void wait_pieces() {
   asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
 }
-/// What is written to shared memory, as this thread sees it, becomes visible to the tensor cores.
+/// Makes this thread's writes to shared memory visible to the tensor cores.
 __device__ inline void fence_for_tensor_cores() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 
 // --- warpgroups

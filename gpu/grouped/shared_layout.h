@@ -1,19 +1,19 @@
-// Where a tile's numbers lie in shared memory, what wgmma's descriptor says about it, and who holds which sum:
-// everything about Hopper's tensor cores that can be checked without one. Sources: PTX ISA 8.x, "Asynchronous Warpgroup
-// Level Matrix Instructions" (matrix descriptor, swizzling modes, register fragments of wgmma.mma_async.m64nNk16) and
-// the CUDA driver's CU_TENSOR_MAP_SWIZZLE_128B.
+// Layout of a tile's numbers in shared memory, wgmma's descriptor of it, and the owner of each sum: everything about
+// Hopper's tensor cores that can be checked without one. Sources: PTX ISA 8.x, "Asynchronous Warpgroup Level Matrix
+// Instructions" (matrix descriptor, swizzling modes, register fragments of wgmma.mma_async.m64nNk16) and the CUDA
+// driver's CU_TENSOR_MAP_SWIZZLE_128B.
 #pragma once
 #include "gpu/base/number.h"
 
 namespace stormcell::gpu {
 
 /// Operands are K-major: a tile is rows of 64 bf16 numbers, 128 bytes each, in groups of eight rows (1,024 bytes, so
-/// aligned), whose sixteen-byte pieces are swizzled: piece c of row r lies where piece c ^ (r % 8) would.
+/// aligned). The sixteen-byte pieces of a row are swizzled: piece c of row r is at the place of piece c ^ (r % 8).
 inline constexpr int32_t kTileDepth = 64, kRowBytes = 128, kGroupRows = 8, kGroupBytes = kGroupRows * kRowBytes;
 STORMCELL_BOTH constexpr int32_t swizzled_offset(int32_t row, int32_t piece) {
   return row * kRowBytes + ((piece ^ row % kGroupRows) << 4);
 }
-/// The same said as hardware says it: bits 4-6 of an address are XORed with bits 7-9.
+/// The same in the form of the hardware: bits 4-6 of an address are XORed with bits 7-9.
 STORMCELL_BOTH constexpr uint32_t swizzled_address(uint32_t address) { return address ^ ((address >> 3) & 0x70u); }
 
 /// The matrix descriptor of a tile at a shared address: 128-byte swizzle, K-major. Bits 0-13: address / 16; 16-29:
@@ -42,8 +42,8 @@ struct RingPlace {
     if (++stage == kStages) stage = 0, parity ^= 1;
   }
 };
-/// The producer says `full` only kLag uses later, when its copies of rows have landed; consumers say `empty` one use
-/// later. Both wait for nobody else, so they cannot wait for each other as long as this holds.
+/// The producer signals `full` only kLag uses later, when its copies of rows have landed; consumers signal `empty` one
+/// use later. They wait only for each other, so they cannot block each other as long as this holds.
 STORMCELL_BOTH constexpr bool is_live(int stages, int lag) { return lag <= stages - 2; }
 
 }  // namespace stormcell::gpu

@@ -1,7 +1,7 @@
 // Up to 64 rows an expert: weights are the tensor cores' 64-row side and rows of x the narrow one (8, 16, 32 or 64), so
-// that nothing is multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep: what a stage costs
-// beside its bytes is paid half as often. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are on
-// their way a block.
+// that nothing is multiplied in vain and a tile needs only 64 rows of weights. A stage is 128 deep, which halves the
+// number of stages and their fixed costs. Bound: the weights' bytes; up to 96 KiB of them (128 with a gate) are in
+// flight for a block.
 #pragma once
 #include "gpu/grouped/tensor.h"
 #include "gpu/grouped/tensor_store.h"
@@ -51,7 +51,7 @@ STORMCELL_DEVICE_INLINED void swapped_tile(X& x, const ProductArgs<Bf16>& a, con
   }
 }
 
-/// What a block's threads do, SwappedShape::kThreads of them.
+/// The work of a block's SwappedShape::kThreads threads.
 template <int kPanels, class X>
 STORMCELL_DEVICE_INLINED void swapped_block(X& x, const typename X::Map* map, const ProductArgs<Bf16>& a) {
   using Shape = SwappedShape<kPanels>;

@@ -1,11 +1,11 @@
-// What the tensor-core kernels share: a ring of stages in shared memory, filled by one warpgroup (and a warp more where
-// the shape has one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box), rows of x by
-// cp.async, sixteen bytes a thread, because they may be gathered and the copy engine of this card gathers none. Both
+// Common parts of the tensor-core kernels: a ring of stages in shared memory, filled by one warpgroup (and a further
+// warp if the shape has one), emptied by the others. Weights come by the copy engine (64 rows x 64 numbers a box). Rows
+// of x come by cp.async, sixteen bytes a thread: they may be gathered, which this card's copy engine cannot do. Both
 // are swizzled alike (shared_layout.h).
 //
-// Written against an execution, as other kernels are, so that tests play these very loops on the host. Beside what
-// gpu/base/execution.h has it offers, with places in shared memory as addresses (hopper_execution.cuh has the card's,
-// tests/gpu/hopper.h the host's):
+// They are written against an execution, as other kernels are, so that tests run these very loops on the host. Beside
+// gpu/base/execution.h it offers the following, with places in shared memory as addresses (the card's are in
+// hopper_execution.cuh, the host's in tests/gpu/hopper.h):
 //     Map                                                         what the copy engine knows of the weights
 //     uint32_t shared_begin()                                     where the block's shared memory begins
 //     T& shared_at<T>(uint32_t address)
@@ -27,7 +27,7 @@
 
 namespace stormcell::gpu {
 
-/// This thread's number, of which the compiler knows that it is not negative.
+/// This thread's number, in a type that tells the compiler that it is not negative.
 template <class X>
 STORMCELL_DEVICE uint32_t thread_of(X& x) {
   return static_cast<uint32_t>(x.thread());
@@ -48,7 +48,7 @@ struct Stages {
     return x.template shared_at<TileSlots>(base + Shape::kSlotsAt);
   }
 
-  /// By all threads of the block: nobody goes on before its barriers are there.
+  /// Called by all threads of the block: none continues before its barriers exist.
   template <class X>
   STORMCELL_DEVICE void begin(X& x) const {
     if (x.thread() == 0) {
@@ -70,8 +70,8 @@ struct Stages {
   }
 };
 
-/// How a warp of consumers gives a stage back: by a lane, or by one more where it arrives for a warp that takes no
-/// part.
+/// Arrivals by which a warp of consumers gives a stage back: one lane, or one more if it arrives for a warp that takes
+/// no part.
 template <class Shape>
 struct GivingBack {
   uint32_t first_empty;
@@ -109,7 +109,7 @@ struct Work {
   }
 };
 
-/// One thread: asks the copy engine for a stage's weights.
+/// Run by one thread: asks the copy engine for a stage's weights.
 template <class Shape, class X, class Map>
 STORMCELL_DEVICE void ask_for_weights(X& x, const ProductArgs<Bf16>& a, const Map* map, const Stages<Shape>& stages,
                                       int stage, const Tile& tile, int32_t depth) {
@@ -124,7 +124,7 @@ STORMCELL_DEVICE void ask_for_weights(X& x, const ProductArgs<Bf16>& a, const Ma
   }
 }
 
-/// One thread of a warp of its own: all weights of the block's tiles.
+/// Run by one thread of a warp of its own: requests all weights of the block's tiles.
 template <class Shape, class X, class Map>
 STORMCELL_DEVICE void produce_weights(X& x, const ProductArgs<Bf16>& a, const Map* map, const Work<Shape>& work,
                                       const Stages<Shape>& stages) {
@@ -155,7 +155,8 @@ struct RowCopies {
       read[j] = pieces.row(j) < rows_read, live[j] = pieces.is_row(tile, j);
     }
   }
-  /// To the rows at `to`; `left` numbers of depth are left, fewer than kDepth (not kWhole) only in a tile's last stage.
+  /// Copies to the rows at `to`; `left` numbers of depth are left, fewer than kDepth (not kWhole) only in a tile's last
+  /// stage.
   template <bool kWhole, class X>
   STORMCELL_DEVICE void copy(X& x, const ProductArgs<Bf16>& a, const RowPieces<Shape>& pieces, uint32_t to,
                              int32_t left) {
@@ -181,13 +182,13 @@ struct RowCopies {
   }
 };
 
-/// How far a thread of the producer is: it goes on from tile to tile.
+/// Progress of a thread of the producer, which continues from tile to tile.
 template <int kStages>
 struct Produced {
   RingPlace<kStages> at, landed;  ///< `landed` is said kLag stages later, when the copies have landed
   int ahead = 0;
 
-  /// By a lane for its warp, each of whose threads has fenced what it wrote.
+  /// Run by a lane for its warp, after each thread of the warp has fenced its writes.
   template <class Shape, class X>
   STORMCELL_DEVICE void say_landed(X& x, const Stages<Shape>& stages) {
     x.fence_for_tensor_cores();
@@ -195,7 +196,7 @@ struct Produced {
     if (thread_of(x) % 32 == 0) x.arrive(stages.full(landed.stage));
     landed.next();
   }
-  /// After the last tile.
+  /// Called after the last tile.
   template <class Shape, class X>
   STORMCELL_DEVICE void finish(X& x, const Stages<Shape>& stages) {
     x.template wait_pieces<0>();
@@ -203,8 +204,8 @@ struct Produced {
   }
 };
 
-/// The producer of rows, a warpgroup; of weights too where no warp of its own asks for them. From tile `next` of this
-/// block on. `padded` says how many rows of a stage the consumers read for a tile of so many.
+/// The producer of rows, a warpgroup; it also requests weights if no warp of its own does. It starts at tile `next` of
+/// this block. `padded` returns the rows of a stage that consumers read for a tile of so many.
 template <class Shape, class X, class Map, class Padded>
 STORMCELL_DEVICE_INLINED void produce_tiles(X& x, const ProductArgs<Bf16>& a, const Map* map, const Work<Shape>& work,
                                             const Stages<Shape>& stages, int64_t& next, Produced<Shape::kStages>& done,

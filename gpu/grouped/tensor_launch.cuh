@@ -1,4 +1,4 @@
-// Launches a tensor-core kernel: one block a multiprocessor, which takes tiles until there are none.
+// Launches a tensor-core kernel: one block a multiprocessor, which takes tiles until none are left.
 #pragma once
 #include "gpu/grouped/epilogue.h"
 #include "gpu/grouped/ptx.cuh"
@@ -8,7 +8,7 @@
 namespace stormcell::gpu {
 
 #if defined(STORMCELL_STALL)
-/// Once for this file's kernels, which must not be while a stream is captured.
+/// Runs once for this file's kernels, and never while a stream is captured.
 static Status tell_waits() {
   static const Status told = [] {
     StallRecord* record = nullptr;

@@ -10,7 +10,7 @@ namespace stormcell::gpu {
 namespace {
 using Encode = decltype(&cuTensorMapEncodeTiled);
 
-// From the driver that is loaded, so that nothing links to it.
+// Finds it in the loaded driver, so that nothing links to it.
 Status find_encode(Encode& encode) {
   static std::atomic<Encode> found = nullptr;
   encode = found;

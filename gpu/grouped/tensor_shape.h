@@ -10,8 +10,8 @@ namespace stormcell::gpu {
 /// Rows of a tile of `swapped`, at most.
 inline constexpr int kNarrowRows = 64;
 
-/// Weights and rows of y of a tile's slots, as one warp keeps them for its lanes, each of which needs those of a
-/// quarter of the slots.
+/// Weights and target rows of a tile's slots, stored by one warp for its lanes; each lane needs those of a quarter of
+/// the slots.
 struct WarpSlots {
   alignas(8) float weight[kNarrowRows];
   int32_t target[kNarrowRows];
@@ -21,7 +21,7 @@ struct TileSlots {
 };
 
 /// kBoxes: of weights, 64 deep. kRows: of x, at most. kColumns: of y a tile. kPanels: 2 with a gate. kBlocks: of 64 in
-/// a stage's depth. kCopyWarp: a warp of its own asks the copy engine; else the first of the producer's threads does.
+/// a stage's depth. kCopyWarp: a warp of its own requests copies; else the first of the producer's threads does.
 template <int kBoxes_, int kRows_, int kColumns_, int kPanels_, int kBlocks_, int kStages_, int kLag_, int kConsumers_,
           bool kCopyWarp_>
 struct TensorShape {
@@ -37,8 +37,8 @@ struct TensorShape {
   static constexpr int kWeightBlockBytes = kBoxes * kBoxBytes, kRowBlockBytes = kRows * kRowBytes;
   static constexpr int kWeightBytes = kBlocks * kWeightBlockBytes,
                        kStageBytes = kWeightBytes + kBlocks * kRowBlockBytes;
-  /// Stages, two barriers each, where rows are the narrow side what the slots of a tile have of their own, and slack to
-  /// align the first.
+  /// Stages, two barriers each; the data of a tile's slots if rows are the narrow side; and slack to align the first
+  /// stage.
   static constexpr int kSlotsAt = kStages * (kStageBytes + 16);
   static constexpr int kSharedBytes =
       kSlotsAt + (kRows == kNarrowRows ? static_cast<int>(sizeof(TileSlots)) : 0) + 1024;
@@ -76,8 +76,8 @@ STORMCELL_BOTH constexpr int32_t narrow_side(int32_t rows) {
   return rows <= 8 ? 8 : rows <= 16 ? 16 : rows <= 32 ? 32 : 64;
 }
 
-/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: first the boxes of the one
-/// panel, then of the other.
+/// The first row, within an expert's weights of n or 2 n rows, of box `box` of a stage: the boxes of one panel come
+/// first, then those of the other.
 template <class Shape>
 STORMCELL_BOTH constexpr int32_t box_row(int32_t n, int32_t column_block, int box) {
   constexpr uint32_t kPerPanel = Shape::kBoxes / Shape::kPanels;
@@ -94,16 +94,15 @@ struct RowPieces {
   int first_row, piece;
   STORMCELL_BOTH constexpr explicit RowPieces(int thread) : first_row(thread / 8), piece(thread % 8) {}
   STORMCELL_BOTH constexpr int row(int j) const { return first_row + 16 * j; }
-  /// Where it goes within a block of the stage's rows.
+  /// Offset of the piece within a block of the stage's rows.
   STORMCELL_BOTH constexpr int32_t offset(int j) const {
     return swizzled_offset(first_row, piece) + j * 16 * kRowBytes;
   }
-  /// Where it comes from at depth 0; rows past the tile's last are that one again.
+  /// Source of the piece at depth 0; rows past the tile's last repeat it.
   STORMCELL_BOTH const Bf16* source(const ProductArgs<Bf16>& a, const Tile& tile, int j) const {
     return a.x + a.source_row(tile.first + least(row(j), tile.rows - 1)) * a.k + piece * 8;
   }
-  /// Zeros take the place of rows that are not there, and of pieces behind the `left` numbers of depth from the stage's
-  /// first on.
+  /// Zeros replace missing rows, and pieces beyond the `left` numbers of depth from the stage's first on.
   STORMCELL_BOTH constexpr bool is_row(const Tile& tile, int j) const { return row(j) < tile.rows; }
   STORMCELL_BOTH constexpr bool is_within(int32_t left, int block) const {
     return block * kTileDepth + piece * 8 < left;

@@ -1,6 +1,5 @@
-// How the tensor-core kernels' consumers store their sums: through the epilogue, neighbouring numbers together.
-// Everything that a tile decides once is decided before: within a tile nothing branches, a number outside is not
-// stored.
+// Stores the sums of the tensor-core kernels' consumers: through the epilogue, neighbouring numbers together. Decisions
+// that hold for a whole tile are made before: within a tile nothing branches, and a number outside is not stored.
 #pragma once
 #include "gpu/grouped/tensor_shape.h"
 #include "gpu/grouped/transpose.h"
@@ -23,16 +22,15 @@ STORMCELL_BOTH constexpr int32_t swapped_column(const Tile& tile, int thread) {
   return tile.column_block * SwappedShape<kPanels>::kColumns + sum_row(thread, 0);
 }
 
-/// What storing a swapped tile needs beside its sums, fetched before its products, so that nothing waits for memory
-/// after them: a thread's biases; to shared memory of each warp, weights and targets of slots.
+/// Data for storing a swapped tile, fetched before its products so that nothing waits for memory after them: a thread's
+/// biases; in shared memory of each warp, weights and targets of slots.
 template <int kNarrow, int kPanels>
 struct SwappedFetched {
   float bias[2][kPanels] = {};
-  int32_t left[2];  ///< rows that are there from the first that this thread stores, of either column; none of one that
-                    ///< is not there
+  int32_t left[2];  ///< existing rows from the first that this thread stores, for either column; 0 for a missing column
   WarpSlots* slots;
 
-  /// By all 128 threads of a warpgroup, which have stored the tile before.
+  /// Called by all 128 threads of a warpgroup after they have stored the tile before.
   template <class X>
   STORMCELL_DEVICE SwappedFetched(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
       : slots(&of_tile.of_warp[thread / 32]) {
@@ -94,8 +92,8 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
     if constexpr (!E::kOfSlots) to += times(8, row_bytes);
   }
 }
-/// By all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread's two slots
-/// of a group of eight, at two columns eight apart.
+/// Called by all 128 threads of a warpgroup. Rows of the sums are columns of y, their columns are slots. A thread
+/// stores its two slots of a group of eight, at two columns eight apart.
 template <int kNarrow, int kPanels, class X>
 STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread,
                                     const float (&sum)[kPanels][kNarrow / 2],
@@ -176,8 +174,8 @@ STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& 
     }
   }
 }
-/// By all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile; sum[half]
-/// are the columns of 128 rows of weights: with a gate those of a panel.
+/// Called by all 128 threads of warpgroup `group` of two, which has rows 64 * group to 64 * group + 63 of the tile;
+/// sum[half] has the columns of 128 rows of weights: with a gate those of a panel.
 template <int kPanels, class X>
 STORMCELL_DEVICE void store_large(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int group, int thread,
                                   const float (&sum)[2][64]) {

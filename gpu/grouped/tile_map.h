@@ -1,5 +1,5 @@
-// Which block works on what: from the CSR offsets, on the device, to lists of experts by regime, heaviest first, and
-// from a tile's number to expert, rows and columns. The host never learns the loads.
+// Tile maps: made on the device from the CSR offsets, they list experts by regime, heaviest first, and give expert,
+// rows and columns for a tile's number. The host never learns the loads.
 #pragma once
 #include "gpu/base/execution.h"
 
@@ -7,7 +7,7 @@ namespace stormcell::gpu {
 
 inline constexpr int32_t kMostExperts = 1024;
 
-/// How a product of one expert is computed; decided by its number of rows.
+/// The kernel for a product of one expert, by its number of rows.
 enum class Regime : uint8_t {
   gemv,     ///< few rows: a warp takes some output columns; bound by the weights' bytes
   swapped,  ///< up to 64 rows: weights are the tensor cores' 64-row side, rows their narrow one; bound by the weights'
@@ -22,11 +22,11 @@ STORMCELL_BOTH constexpr int32_t row_block_bits(Regime regime) {
 }
 STORMCELL_BOTH constexpr int32_t row_block(Regime regime) { return 1 << row_block_bits(regime); }
 
-/// Where the regimes change.
+/// Limits between the regimes.
 struct RegimeLimits {
   int32_t gemv_rows = 8;      ///< most rows of gemv; 0: never
-  int32_t swapped_rows = 0;   ///< most rows of swapped, from where on large takes over
-  bool tensor_cores = false;  ///< without, plain takes what gemv does not
+  int32_t swapped_rows = 0;   ///< most rows of swapped; large takes more
+  bool tensor_cores = false;  ///< false: plain takes everything beyond gemv
 };
 STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limits) {
   if (rows <= least(limits.gemv_rows, row_block(Regime::gemv))) return Regime::gemv;
@@ -34,13 +34,13 @@ STORMCELL_BOTH constexpr Regime regime_of(int32_t rows, const RegimeLimits& limi
   return rows <= limits.swapped_rows ? Regime::swapped : Regime::large;
 }
 
-/// The experts of one regime, most rows first (equal: lower index), and how many row blocks stand before each.
+/// The experts of one regime, most rows first (equal: lower index), and the row blocks before each.
 struct TileList {
   int32_t* count = nullptr;   ///< [1] experts
   int32_t* expert = nullptr;  ///< [kMostExperts]
   int32_t* begin = nullptr;   ///< [kMostExperts + 1]
 };
-/// The lists of all regimes, in memory of kTileMapInts; the last says how many rows the first expert of all has.
+/// The lists of all regimes, in memory of kTileMapInts; the last number is the largest row count of any expert.
 inline constexpr int32_t kTileListInts = 2 * kMostExperts + 2, kTileMapInts = kRegimes * kTileListInts + 1;
 STORMCELL_BOTH constexpr TileList tile_list(int32_t* map, Regime regime) {
   int32_t* at = map + static_cast<int>(regime) * kTileListInts;
@@ -69,7 +69,7 @@ STORMCELL_BOTH constexpr int32_t find_expert(const int32_t* begin, int32_t count
   }
   return low;
 }
-/// How many tiles the regime has.
+/// The number of tiles of the regime.
 STORMCELL_BOTH constexpr int64_t tiles_of(const TileList& list, int32_t column_blocks) {
   return static_cast<int64_t>(list.begin[*list.count]) * column_blocks;
 }
@@ -102,9 +102,9 @@ struct TileMapArgs {
   int32_t* map = nullptr;  ///< [kTileMapInts]
 };
 
-/// One block. Every expert counts those that come before it, in one pass over all of them in shared memory: experts
-/// comparisons a thread are less than a sort's barriers. Regimes change with the rows, so in the order of rows each
-/// regime's experts stand together: only where a regime begins must be taken off.
+/// Run by one block. Every expert counts those before it, in one pass over all of them in shared memory: so many
+/// comparisons a thread cost less than a sort's barriers. Regimes depend on the rows, so in the order of rows each
+/// regime's experts are consecutive: only the beginning of each regime must be subtracted.
 template <int kThreads_>
 struct TileMapBlock {
   using Args = TileMapArgs;

@@ -13,18 +13,18 @@ struct Device {
   bool has_wgmma() const { return major == 9 && minor == 0; }
 };
 
-/// Unsupported where the kernels cannot run on it.
+/// Unsupported if the kernels cannot run on it.
 inline Status check_card(const Device& device) {
   if (device.major >= 8) return {};
   return Status::failure(StatusCode::unsupported, "device %d (%s, compute capability %d.%d): kernels need 8.0",
                          device.index, device.name, device.major, device.minor);
 }
-/// The current card, where it is supported; asked of the driver once a card.
+/// The current card, if it is supported; the driver is asked once for each card.
 Status current_device(const Device*& device);
-/// For checks: kernels that take a block a multiprocessor take at most so many. Before the first use of a card in this
-/// process.
+/// For checks: limits the blocks of kernels that take one block a multiprocessor. Call it before the first use of a
+/// card in this process.
 void limit_multiprocessors(int most);
-/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. What it tells is taken back from
+/// A status from a cudaError_t (0 is fine) of the named call; `sizes` may be empty. An error is also removed from
 /// cudaGetLastError().
 Status check_cuda(int error, const char* call, const char* sizes);
 

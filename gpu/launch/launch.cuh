@@ -9,7 +9,7 @@
 
 namespace stormcell::gpu {
 
-/// Blocks that a multiprocessor must be able to hold, where a kernel asks for more than one by kBlocks.
+/// Blocks that a multiprocessor must be able to hold, if a kernel sets more than one by kBlocks.
 template <class Kernel>
 constexpr int blocks_held() {
   if constexpr (requires { Kernel::kBlocks; }) return Kernel::kBlocks;
@@ -32,8 +32,7 @@ struct Grid {
   int64_t blocks;
   int threads, shared_bytes;  ///< a block
 };
-/// Queues a kernel. What it returns is this launch's own error: cudaGetLastError() would also give what another call
-/// has left behind.
+/// Queues a kernel. The result is this launch's own error: cudaGetLastError() could also return an earlier call's.
 template <class... Parameters, class... Arguments>
 Status launch_grid(const char* call, const char* sizes, void (*kernel)(Parameters...), const Grid& grid, Stream stream,
                    const Arguments&... arguments) {

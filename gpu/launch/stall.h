@@ -1,5 +1,5 @@
-// What a wait of the tensor-core kernels leaves behind where it gives up, in the build with STORMCELL_STALL
-// (device_check_stall). A kernel that traps takes its card's memory with it, so the record lies in the host's.
+// Record of a wait in the tensor-core kernels that gave up, in the build with STORMCELL_STALL (device_check_stall). A
+// kernel that traps takes its card's memory with it, so the record is in the host's.
 #pragma once
 #include <cstdint>
 
@@ -7,7 +7,7 @@
 
 namespace stormcell::gpu {
 
-/// What a wait waits for: a stage to be filled, or to be given back.
+/// The event that a wait waits for: a stage is filled, or is given back.
 enum class Awaits : int32_t { full, empty_for_rows, empty_for_weights };
 inline constexpr const char* to_text(Awaits what) {
   return what == Awaits::full ? "full" : what == Awaits::empty_for_rows ? "empty, for rows" : "empty, for weights";
@@ -25,7 +25,7 @@ struct StallRecord {
   Awaited awaited;
   uint32_t parity;
 };
-/// Ok, or which wait gave up.
+/// Ok, or the wait that gave up.
 inline Status check_stall(const StallRecord& record) {
   if (record.taken == 0) return {};
   return Status::failure(
@@ -36,7 +36,7 @@ inline Status check_stall(const StallRecord& record) {
 /// The process's record, memory of the host that cards write; made at the first call, which must not be while a stream
 /// is captured.
 Status stall_record(StallRecord*& record);
-/// The same of the process's record, where one was made; it can be read after a fault.
+/// The same for the process's record, if there is one; it can be read after a fault.
 Status check_stall();
 
 }  // namespace stormcell::gpu

@@ -6,7 +6,7 @@
 namespace stormcell::gpu {
 namespace {
 
-// One launch for a few cells, two up to a tile of choices, else route() and the tile map by themselves.
+// Takes one launch for a few cells, two for up to a tile of choices, else route() and the tile map.
 Status route_and_map(const LayerParts& parts, const RegimeLimits& limits, Stream stream) {
   const OneBlockArgs args = one_block_args(parts, limits);
   if (!is_one_tile(args.index)) {

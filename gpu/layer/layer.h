@@ -31,14 +31,14 @@ struct LayerCall {
   void* y = nullptr;  ///< [cells, width]
 };
 
-/// No expert gets more rows, whatever the scores: of each parent no more cells than the capacity, where the host knows
-/// how many parents there are. The limits of a layer's products are chosen by it (choose_limits).
+/// The most rows that an expert can get, whatever the scores: for each parent at most the capacity, if the host knows
+/// the number of parents. The limits of a layer's products are chosen by it (choose_limits).
 int64_t most_rows(const LayerCall& call);
-/// Bytes of workspace that layer() needs; pointers of the call are not looked at.
+/// Bytes of workspace that layer() needs; the call's pointers are not used.
 size_t layer_workspace(const LayerCall& call);
 /// The decision that layer() leaves in the workspace; `scratch` is null.
 DecisionView layer_decision(const LayerCall& call, void* workspace);
-/// What layer() refuses.
+/// The reason why layer() refuses the call, if it does.
 Status check_layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes);
 Status layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes, Stream stream);
 
@@ -55,7 +55,7 @@ struct LayerParts {
   size_t bytes = 0;  ///< of workspace
 };
 LayerParts layer_parts(const LayerCall& call, void* workspace);
-/// What the kernels of one_block.h take.
+/// Arguments for the kernels of one_block.h.
 OneBlockArgs one_block_args(const LayerParts& parts, const RegimeLimits& limits);
 
 }  // namespace stormcell::gpu

@@ -79,7 +79,7 @@ DecisionView layer_decision(const LayerCall& call, void* workspace) {
 
 Status check_layer(const LayerCall& call, const RegimeLimits& limits, void* workspace, size_t workspace_bytes) {
   constexpr int32_t kMostWidth = 1 << 24;
-  // Also what the sizes of the workspace cannot be counted for.
+  // Also refuses values for which the sizes of the workspace cannot be computed.
   if (call.cells < 0 || call.width < 1 || call.hidden < 1 || call.experts < 1 || call.rule.fan_out < 1 ||
       call.cells > INT32_MAX || call.experts > kMostExperts || call.cells * call.rule.fan_out > INT32_MAX ||
       call.width > kMostWidth || call.hidden > kMostWidth)

@@ -26,7 +26,7 @@ struct ConvArgs : KernelArgs<6> {
   bool from_cells = false;           ///< maps are those of the decision's cells, not of its slots
   bool residual_from_cells = false;  ///< and so is the residual
 
-  /// A pixel of the result: of which map, and where.
+  /// A pixel of the result: its map and its place.
   struct Pixel {
     int64_t map;
     int32_t y, x;

@@ -5,19 +5,19 @@
 
 namespace stormcell::gpu {
 
-/// What a number of the result is.
+/// The source of a number of the result.
 enum class PixelMap : uint8_t {
   shuffle,   ///< a channel of the pixel that it was part of
   nearest,   ///< the nearest pixel
   bilinear,  ///< the four nearest pixels, weighed by their distances
   unfold,    ///< the pixel that the patch holds
-  merge,     ///< as unfold, of patches of two by two whose pixels lie one behind the other as channels
+  merge,     ///< as unfold, for patches of two by two whose pixels become channels in succession
   fold,      ///< the mean over the patches that hold the pixel
 };
 
 struct PixelArgs : KernelArgs<2> {
   enum { kX, kTo };
-  int32_t height = 1, width = 1, channels = 1;              ///< of the map that comes
+  int32_t height = 1, width = 1, channels = 1;              ///< of the input map
   int32_t out_height = 1, out_width = 1, out_channels = 1;  ///< of the result
   int32_t factor = 1;                                       ///< of a shuffle
   int32_t grid_rows = 1, grid_columns = 1, stride = 1;      ///< patches of a picture (core/graph/patch_grid.h)
@@ -84,17 +84,18 @@ struct PixelKernel {
         return folded(x, a, from, p);
     }
   }
-  /// The first pixel of a patch along a side; `last`: where the last one begins.
+  /// The first pixel of a patch along a side; `last`: the first pixel of the last patch.
   STORMCELL_DEVICE static int32_t first(int32_t patch, int32_t stride, int32_t last) {
     return static_cast<int32_t>(least<int64_t>(static_cast<int64_t>(patch) * stride, last));
   }
 
-  /// The pixels of a side that a pixel of the result lies between, and the share of the second.
+  /// The pixels of a side on both sides of a pixel of the result, and the share of the second.
   struct Between {
     int32_t first, second;
     float share;
     STORMCELL_DEVICE Between(int64_t i, int64_t from, int64_t to) {
-      // In integers, twice the numerator over twice the denominator: a float would round the place of a far pixel.
+      // Computed in integers, twice the numerator over twice the denominator: a float would round the place of a far
+      // pixel.
       const int64_t doubled = most<int64_t>(0, (2 * i + 1) * from - to);
       first = static_cast<int32_t>(least<int64_t>(doubled / (2 * to), from - 1));
       second = static_cast<int32_t>(least<int64_t>(first + 1, from - 1));

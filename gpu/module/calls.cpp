@@ -44,7 +44,7 @@ std::vector<cudaGraphNode_t> nodes_of(const CardNode* nodes, int64_t count) {
   return of;
 }
 
-/// As the kernels lie in the list.
+/// Launches in the order of the list of kernels.
 const std::array<KernelLaunch, kCardKernels>& launches() {
   static const std::array<KernelLaunch, kCardKernels> all = [] {
     std::array<KernelLaunch, kCardKernels> list;

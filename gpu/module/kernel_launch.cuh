@@ -1,5 +1,4 @@
-// How the kernels of the list are launched: one __global__ function each, made from the code that the tests run on the
-// host.
+// Launches of the kernels in the list: one __global__ function each, made from the code that the tests run on the host.
 #pragma once
 #include "gpu/device/card_kernels.h"
 #include "gpu/launch/launch.cuh"

@@ -1,11 +1,11 @@
-// How a kernel of the list is launched.
+// The launch of a kernel in the list.
 #pragma once
 #include <cstdint>
 
 namespace stormcell::card {
 
 struct KernelLaunch {
-  const void* function = nullptr;  ///< of the host, which stands for the kernel
+  const void* function = nullptr;  ///< address on the host that identifies the kernel
   int threads = 0, shared_bytes = 0;
 };
 
@@ -14,7 +14,7 @@ inline constexpr int32_t kLaunchParts = 4;
 template <int32_t kPart>
 KernelLaunch launch_in_part(int32_t place);
 
-// Each in a source of its own (kernels_NUMBER.cu).
+// Each instance has a source of its own (kernels_NUMBER.cu).
 template <>
 KernelLaunch launch_in_part<0>(int32_t place);
 template <>

@@ -1,4 +1,4 @@
-// Nodes of the steps that say which others run: repeats, guards with what they save, and the ends of submissions.
+// Nodes of the steps that control others: repeats, guards with their saved states, and the ends of submissions.
 #include <algorithm>
 
 #include "core/runtime/status_area.h"
@@ -53,7 +53,7 @@ int32_t PlanBuilder::guarded() const {
   return -1;
 }
 
-// [guard, taken body, jump, fallback body]; a late guard stands behind its taken body, right before the jump.
+// [guard, taken body, jump, fallback body]; a late guard is behind its taken body, right before the jump.
 void PlanBuilder::guard(int32_t at, int32_t word) {
   const Step& step = program_.steps[at];
   const int32_t jump = step.target - 1;

@@ -32,7 +32,7 @@ class NodeSet {
   std::vector<uint64_t> words_;
 };
 
-/// Leaves out the nodes that others of the list wait for themselves. `before`: of each node all that is done before it.
+/// Leaves out nodes that others of the list wait for themselves. `before`: for each node, all nodes done before it.
 void leave_out_implied(std::vector<int32_t>& after, const std::vector<NodeSet>& before) {
   std::sort(after.begin(), after.end(), std::greater<>());
   after.erase(std::unique(after.begin(), after.end()), after.end());
@@ -83,7 +83,8 @@ void find_edges(std::vector<PlanNode>& nodes) {
     }
     for (const ByteRange& range : node.ranges) {
       std::vector<Touch>& of = touched[static_cast<size_t>(range.memory)];
-      // Whoever conflicts with what lies within a whole write conflicts with the write, which comes later.
+      // A later node that conflicts with a touch within a whole write conflicts with the write too, so the touch is
+      // dropped.
       if (range.writes && range.branch < 0)
         std::erase_if(of, [&](const Touch& t) {
           return t.node != n && t.range.begin >= range.begin && t.range.end <= range.end;

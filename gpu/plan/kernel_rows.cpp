@@ -5,7 +5,7 @@
 
 namespace stormcell::gpu {
 
-// One file in ops/ each, named as the operator.
+// Each has a file in ops/, named as the operator.
 std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext&), plan_add(const KernelBuildContext&),
     plan_add_constant(const KernelBuildContext&), plan_all_set(const KernelBuildContext&),
     plan_argmax(const KernelBuildContext&), plan_attention(const KernelBuildContext&),

@@ -1,4 +1,4 @@
-// The list of what a plan has no nodes for: it is refused when a program is compiled, by the same words.
+// The list of things that a plan has no nodes for: compiling a program refuses them with these words.
 #pragma once
 #include <span>
 #include <string_view>

@@ -23,7 +23,7 @@ int32_t piece_of(const MoveArgs& args) {
 
 void add_move(StepNodes& nodes, const MoveArgs& args, int64_t most_rows, const std::vector<Ref>& outputs) {
   const int64_t pieces = most_rows * parts<int64_t>(int64_t{args.width} * args.number_bytes, int64_t{args.piece});
-  // As many stripes for each output, however few rows it gets: that is known on the device alone.
+  // Every output gets as many stripes, however few rows it has: only the device knows their number.
   const auto count = static_cast<int64_t>(outputs.size());
   const int64_t most_stripes = std::max<int64_t>(1, nodes.blocks(INT64_MAX / 2, 1) / count);
   nodes.add<MoveKernel>(args, count * std::min(most_stripes, nodes.blocks(pieces, MoveKernel::kThreads)), outputs);

@@ -6,7 +6,7 @@ namespace stormcell::gpu {
 
 /// Arguments that move whole rows of `from` to `to`: as they are, or into the format of `to`.
 MoveArgs moving(const Operand& from, const Operand& to);
-/// The most bytes that a thread may move at once: rows, and what is moved of them, are multiples of it.
+/// The most bytes that a thread may move at once: a divisor of rows and of their moved parts.
 int32_t piece_of(const MoveArgs& args);
 /// Adds the node; `most_rows`: of an output. The outputs are all alike.
 void add_move(StepNodes& nodes, const MoveArgs& args, int64_t most_rows, const std::vector<Ref>& outputs);

@@ -21,7 +21,7 @@ void set_grid(PixelArgs& args, const PatchGrid& grid) {
   args.out_height = static_cast<int32_t>(grid.patch_height), args.out_width = static_cast<int32_t>(grid.patch_width);
 }
 
-// The result may lie where the map does. Threads come in any order, so the map is then read from a copy.
+// The result may share the map's memory. Threads run in any order, so the map is then read from a copy.
 void add_pixels(StepNodes& nodes, const PixelArgs& of) {
   PixelArgs args = of;
   const Operand &from = nodes.input(0), &to = nodes.output(0);

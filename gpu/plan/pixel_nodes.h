@@ -5,7 +5,7 @@
 
 namespace stormcell::gpu {
 
-/// Arguments with the extents of input 0 and output 0. What a flat patch has is told by its grid.
+/// Arguments with the extents of input 0 and output 0. The grid gives the extents of a flat patch.
 PixelArgs pixels_of(const KernelBuildContext& making, PixelMap map);
 /// The patches of an unfold or a fold.
 void set_grid(PixelArgs& args, const PatchGrid& grid);

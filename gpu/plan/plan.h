@@ -33,17 +33,17 @@ struct PlanNode {
   int64_t blocks = 1;
   std::vector<std::byte> args;    ///< of the kernel; CallBlock's address, which they begin with, is still missing
   std::vector<ByteRange> ranges;  ///< everything that it may touch
-  /// Nodes before it in the list, of the same leaf and loop, that must be done, without those that others imply.
+  /// Earlier nodes of the same leaf and loop that must be done first, without those that others imply.
   std::vector<int32_t> after;
-  int32_t loop = -1;   ///< that it stands in; -1: none
+  int32_t loop = -1;   ///< its loop; -1: none
   int32_t runs = -1;   ///< the loop that it is
   int32_t leaf = 0;    ///< of the program's segments: a graph of its own
-  bool leads = false;  ///< all nodes of its leaf and loop that stand behind it wait for it
-  bool ends = false;   ///< it waits for all nodes of its leaf and loop that stand before it
+  bool leads = false;  ///< all later nodes of its leaf and loop wait for it
+  bool ends = false;   ///< it waits for all earlier nodes of its leaf and loop
 };
 
-/// Nodes that run again and again while a word is not 0. Turns never overlap: a card has a WHILE node. They stand behind
-/// the node of the loop, [first, end), with those of loops within. The last of them says whether there is another turn.
+/// Nodes that run repeatedly while a word is not 0. Turns never overlap: a card has a WHILE node. They follow the node
+/// of the loop, [first, end), with those of loops within. The last of them decides about another turn.
 struct PlanLoop {
   int32_t node = -1, first = -1, end = -1;
   int32_t word = -1;                        ///< place in control memory
@@ -53,10 +53,10 @@ struct PlanLoop {
 /// Bytes of each kind of memory.
 struct PlanBytes {
   int64_t control = 0;  ///< behind the arena, in the memory of the activations
-  int64_t call = 0;     ///< of a call block with what it points to
+  int64_t call = 0;     ///< bytes of a call block, with everything that it points to
 };
 
-/// A submission launches the graph of its leaf and those of all leaves behind it, one after another: where one of them
+/// A submission launches the graph of its leaf and those of all leaves behind it, one after another. If one of them
 /// ends the submission, the kernels of the others see it and do nothing.
 struct Plan {
   std::vector<PlanNode> nodes;       ///< in the order of the program
@@ -70,16 +70,16 @@ struct Plan {
   int64_t edges() const;
 };
 
-/// Sets PlanNode::after from the ranges: a node waits for those before it in the same leaf and loop that write what it
-/// touches, or touch what it writes.
+/// Sets PlanNode::after from the ranges: a node waits for earlier ones in the same leaf and loop that write its ranges,
+/// or use the ranges that it writes.
 void find_edges(std::vector<PlanNode>& nodes);
 /// The nodes of a loop, -1: those of none, in a leaf, in the order of the program.
 std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, int32_t loop);
 
-/// How a plan is cut for a card.
+/// Options for cutting a plan for a card.
 struct PlanOptions {
   int32_t multiprocessors = 132;
-  /// Changes where buffers lie before nodes are made, for tests that plant a fault.
+  /// Moves buffers before nodes are made, for tests that plant a fault.
   std::function<void(const Program&, MemoryPlan&)> change_memory = {};
 };
 

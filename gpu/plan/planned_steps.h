@@ -1,5 +1,5 @@
-// The steps of a program as a card will run them, without CUDA: which kernel each step has, what it reads, and the
-// layout of memory. Chosen and laid out by core/runtime, as on every device.
+// The steps of a program for a card, without CUDA: the kernel of each step, the operands that it reads, and the layout
+// of memory. They are chosen and laid out by core/runtime, as on every device.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -36,7 +36,7 @@ struct PlanKernel {
   BranchWeights weights;                         ///< of that step
 };
 
-/// A row of a device's list of kernels. `make` gives null where the kernel does not support the step.
+/// A row of a device's list of kernels. `make` returns null if the kernel does not support the step.
 struct PlanRow {
   std::string_view op, name;
   std::unique_ptr<PlanKernel> (*make)(const KernelBuildContext&);
@@ -50,7 +50,7 @@ struct PlannedSteps {
   RecordRoom records;  ///< of `layout`
 };
 
-/// Throws Error as choose_kernel() does where no row supports a step. The program must outlive the result.
+/// Throws Error as choose_kernel() does if no row supports a step. The program must outlive the result.
 inline PlannedSteps plan_steps(const Program& program, WeightStore& weights, const CompileOptions& options,
                                std::span<const PlanRow> rows) {
   ExecutableLayout layout;

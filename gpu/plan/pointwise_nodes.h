@@ -20,7 +20,7 @@ class PointwiseNode {
     args_.width = static_cast<int32_t>(channels);
     args_.pixels = static_cast<int32_t>(rows_.width / channels);
   }
-  /// Loads input `i`: a number for each number of the rows, or, where it has one a row, the same for the whole row.
+  /// Loads input `i`: a number for each number of the rows, or, if it has one a row, the same for the whole row.
   void load(uint8_t to, size_t i) {
     const Operand& from = nodes_.input(i);
     step({.op = from.width == rows_.width ? PointwiseOp::load : PointwiseOp::load_of_row,
@@ -28,7 +28,7 @@ class PointwiseNode {
           .format = plan_format(from.dtype),
           .at = take(nodes_.reads(i))});
   }
-  /// Loads what the weight has for the number's column.
+  /// Loads the weight's number for the column.
   void load_column(uint8_t to, WeightHandle weight) {
     step({.op = PointwiseOp::load_of_column, .to = to, .at = static_cast<int32_t>(weight)});
   }

@@ -34,7 +34,7 @@ std::optional<PlannedProduct> product_of(const KernelBuildContext& m, size_t fir
 
 namespace {
 
-/// The rows as they are multiplied: where they lie, or normed, or rounded, in scratch.
+/// The rows that are multiplied: in place, or normed or rounded in scratch.
 Ref rows_of(StepNodes& nodes, const PlannedProduct& p) {
   const Operand& x = nodes.input(0);
   const Format lies = plan_format(x.dtype);
@@ -76,7 +76,7 @@ void add_product(StepNodes& nodes, const PlannedProduct& p) {
   args.biases = nodes.plan().constants(p.biases.data(), p.biases.size());
   args.to = plan_format(nodes.output(0).dtype);
   constexpr int64_t kTile = PlainTile<1>::kRows;
-  // Each branch may end with a tile that is not full.
+  // Each branch may end with a partial tile.
   const int64_t tiles = (parts(nodes.most_rows(nodes.output(0)), kTile) + std::ssize(p.weights)) *
                         parts<int64_t>(args.n, PlainTile<1>::kColumns);
   const int64_t blocks = nodes.blocks(tiles, 1);

@@ -1,5 +1,5 @@
-// Nodes and tools of ragged values: where their parts lie, what is settled behind them, and how the cells of a router are
-// followed through them.
+// Nodes and tools of ragged values: the places of their parts, the entries settled behind them, and the way of a
+// router's cells through them.
 #include "core/base/error.h"
 #include "core/runtime/status_area.h"
 #include "gpu/plan/step_nodes.h"

@@ -84,7 +84,7 @@ void PlanBuilder::refuse_what_is_missing() const {
     if (!leaf.repeats.empty()) not_yet("plan", "weights that come within repeats");
 }
 
-// Entries of one decision, or of one ragged value, lie together, so that the node that fills them declares one range.
+// Entries of one decision, or of one ragged value, are contiguous, so that the node that fills them declares one range.
 void PlanBuilder::place_entries() {
   entry_of_.assign(program_.operands.size(), -1);
   const auto has_rows = [](const Operand& o) { return !o.is_decision && !o.is_ragged && o.kind != BufferKind::weight; };
@@ -122,7 +122,7 @@ void PlanBuilder::add_entry(OperandId id) {
   entries_.push_back(e);
 }
 
-/// A region is a branch of a decision: it is due where the branch got cells. A branch within an absent one got none,
+/// A region is a branch of a decision: it is due if the branch got cells. A branch within an absent one got none,
 /// because its decision is empty then.
 void PlanBuilder::place_words() {
   std::map<OperandId, std::vector<int32_t>> branches;
@@ -312,7 +312,7 @@ void PlanBuilder::absent(int32_t at, int32_t word) {
   args.ref[AbsentArgs::kDecision] = ref(step.inputs[0], Access::read);
   args.count = static_cast<int32_t>(inner.size());
   args.inner = constants(inner.data(), inner.size());
-  // Within an absent branch the node of that one has made the decisions empty already.
+  // Within an absent branch, that branch's node has already made the decisions empty.
   add<AbsentKernel>(args, std::min<int64_t>(args.count, options_.multiprocessors), at, word, list);
 }
 
@@ -413,7 +413,8 @@ PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged, i
         scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
     made.offsets.access = Access::read;
   }
-  // In every branch: an absent one has an empty decision. In a body of a guard that is not due nobody has made one.
+  // Runs in every branch: an absent one has an empty decision. In a body of a guard that is not due, no decision was
+  // made.
   add<PlannedMapKernel>(args, 1, -1, guarded());
   return maps_[{leaf_, loop_, guarded(), rows, times}] = made;
 }

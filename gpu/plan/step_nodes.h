@@ -50,8 +50,8 @@ class PlanBuilder {
   struct TileMap {
     Ref map, offsets;  ///< offsets: the first row of each branch; nothing where rows are slots
   };
-  /// The tile map of products over the slots of a decision, or over their members, which `ragged` tells. `times`: rows of
-  /// each of these. Its node is added where it is asked for first.
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` gives. `times`: rows
+  /// of each of these. Its node is added at the first request.
   TileMap map_of(OperandId decision, OperandId ragged, int32_t times = 1);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
@@ -64,7 +64,8 @@ class PlanBuilder {
   std::optional<int32_t> extent_place(const Dim& dim) const;
   int32_t paged(OperandId operand) const { return program_.operands[operand].paged_index; }
 
-  /// `word`: of the region; -1: the node always runs. `list`: what the kernel touches beside the Refs of its arguments.
+  /// `word`: of the region; -1: the node always runs. `list`: operands that the kernel uses beside the Refs of its
+  /// arguments.
   template <class Kernel>
   void add(typename Kernel::Args args, int64_t blocks, int32_t step, int32_t word, const std::vector<Ref>& list = {}) {
     static_assert(std::is_trivially_copyable_v<typename Kernel::Args>);
@@ -94,9 +95,9 @@ class PlanBuilder {
   void add_entry(OperandId operand);
   void place_words();
   void begin();
-  /// `word`: of the region that the router stands in.
+  /// `word`: of the region that contains the router.
   void settle(OperandId decision, RouterId router, int32_t step, int32_t word);
-  /// The same behind the step of a ragged value; `index`: of it in the program.
+  /// The same behind the step of a ragged value; `index`: its number in the program.
   void settle_ragged(OperandId ragged, int32_t index, int32_t step, int32_t word);
   /// `by`: the decision or the ragged value that the entries wait for; kNone: the extents.
   SettleArgs settling(OperandId by, int32_t word) const;
@@ -112,12 +113,12 @@ class PlanBuilder {
   void add_ask(AskArgs args, const std::vector<PartUse>& parts, OperandId decision, int32_t step, int32_t word,
                const std::vector<Ref>& clears);
   void copy(int32_t at, int32_t word);
-  /// Rows of a state that a put is about to write, to where they are saved, or back.
+  /// Saves rows of a state that a put is about to write, or restores them.
   void move_rows(int32_t at, int32_t word);
   void begin_loop(int32_t at, int32_t word);
   void end_loop(int32_t at);
   RecordsOf records_of(RouterId router) const;
-  /// From the cells of a router up to those of its dense space; what tells the way goes to `list`.
+  /// The chain from a router's cells up to those of its dense space; operands that give the way go to `list`.
   UpChain chain_of(RouterId router, std::vector<Ref>& list) const;
   Ref control(int64_t offset, int64_t bytes, Access access) const;
   Ref counter(const int32_t* of) const;
@@ -170,8 +171,7 @@ class StepNodes {
   /// A state that is an input and is changed.
   Ref changes(size_t input) const { return plan_.ref(step().inputs[input], Access::write); }
   DecisionPlaces decision(size_t input) const { return plan_.places(step().inputs[input]); }
-  /// The ragged value that says how the cells of an operand lie below their parents, and its places; nothing where they
-  /// lie in equal groups.
+  /// The ragged value that groups an operand's cells by parent, and its places; empty if the groups are equal.
   Ref cells_of(const Operand& of, RaggedPlaces& places) const {
     if (of.ragged == kNone || of.per_parent != kNone) return {};
     places = plan_.ragged_places(of.ragged);
@@ -199,7 +199,7 @@ class StepNodes {
   int32_t at_, word_;
 };
 
-/// A step's kernel, of the list's name, whose launches `add` makes.
+/// A step's kernel with the list's name; `add` makes its launches.
 std::unique_ptr<PlanKernel> planned(std::string_view name, std::function<void(StepNodes&)> add);
 
 }  // namespace stormcell::gpu

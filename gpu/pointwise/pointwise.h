@@ -56,7 +56,7 @@ STORMCELL_BOTH inline float activated(PointwiseOp op, float x) {
 struct PointwiseStep {
   PointwiseOp op = PointwiseOp::load;
   uint8_t to = 0, a = 0, b = 0;  ///< registers
-  Format format = Format::f32;   ///< of what is loaded or stored; integers are as f32
+  Format format = Format::f32;   ///< of the loaded or stored number; integers are as f32
   int32_t at = 0;
   union {
     float number = 0;
@@ -95,7 +95,7 @@ struct PointwiseKernel {
   struct Numbers {
     float of[n];
   };
-  /// The registers, and where the numbers are.
+  /// The registers, and the places of the numbers.
   template <int n>
   struct State {
     Numbers<n> held[Args::kRegisters];
@@ -159,7 +159,7 @@ struct PointwiseKernel {
     for (int i = 0; i < n; ++i) numbers.of[i] = x.load(from + i);
     return numbers;
   }
-  /// The Ref before the rows says where the slots of the branch begin.
+  /// The Ref before the rows gives the first slot of the branch.
   template <class X>
   STORMCELL_DEVICE static float weight_of_slot(X& x, const Args& a, const PointwiseStep& s, int64_t row) {
     const auto* weights = reinterpret_cast<const float*>(a.in<char>(a.ref[s.at]) + a.decision.weight);

@@ -1,21 +1,20 @@
-// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell.
-// A cell's place is a running count that begins anew with each parent. Each tile says what it hands on, a scan carries
-// that through the tiles, and each tile ranks its own cells: so one parent of all cells takes as many blocks as many
-// short ones. Bound: reading choices twice; below some thousand cells the launches.
+// Capacity: within each (parent, branch) the first cells in order stay, the others are dropped. One choice a cell. A
+// cell's place is a running count that restarts with each parent. Each tile computes the count that it hands on, a scan
+// carries it through the tiles, and each tile ranks its own cells. Thus one parent of all cells takes as many blocks as
+// many short ones. Bound: reading choices twice; below some thousand cells the launches.
 #pragma once
 #include "gpu/routing/choice_tiles.h"
 
 namespace stormcell::gpu {
 
-/// What tiles hand on of a branch: its cells since the last beginning of a parent, and, as the sign bit, whether a
-/// parent began at all.
+/// Count that tiles hand on for a branch: its cells since a parent last began; the sign bit is set if a parent began.
 inline constexpr int32_t kParentBegan = INT32_MIN;
 struct HandOn {
   STORMCELL_BOTH int32_t operator()(int32_t before, int32_t then) const { return then < 0 ? then : before + then; }
   STORMCELL_BOTH static int32_t cells(int32_t handed_on) { return handed_on & INT32_MAX; }
 };
 
-/// What each tile alone hands on, to the first rows of tile_counts.
+/// Computes each tile's own count to hand on, into the first rows of tile_counts.
 struct TailKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = 256;
@@ -50,7 +49,7 @@ struct TailKernel {
   }
 };
 
-/// A block a branch: what each tile hands on becomes what it and all before it hand on.
+/// Turns each tile's own count into that of all tiles up to it; one block a branch.
 struct CarryKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = 256;
@@ -80,11 +79,11 @@ struct CarryKernel {
 struct LimitKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = kTileWarps * 32;
-  /// Of a warp's cells and one branch: parent (counted within the warp) * kOneParent + cells of it so far.
+  /// Entry for a warp's cells and one branch: parent (counted within the warp) * kOneParent + its cells so far.
   static constexpr int32_t kOneParent = 2 * kTileSteps * 32;
   struct Shared {
-    int32_t taken[kTileWarps][kMostBranches];  ///< afterwards cells of the parent that goes on into the warp's cells
-    int32_t parents[kTileWarps];               ///< that begin in a warp's cells
+    int32_t taken[kTileWarps][kMostBranches];  ///< finally: cells of the parent that goes on into the warp's cells
+    int32_t parents[kTileWarps];               ///< parents that begin in a warp's cells
   };
 
   template <class X>
@@ -131,7 +130,7 @@ struct LimitKernel {
     }
     if (lane == 0) shared.parents[warp] = parents;
     x.sync();
-    // What the tiles before hand on, then each warp.
+    // Adds the counts of the tiles before, then of each warp.
     for (int b = x.thread(); b < a.decision.branches; b += kThreads) {
       int32_t before = tile > 0 ? HandOn::cells(a.tile_counts[static_cast<int64_t>(b) * a.tiles + tile - 1]) : 0;
       for (int w = 0; w < kTileWarps; ++w) {

@@ -20,7 +20,7 @@ struct IndexArgs {
   int32_t* tile_counts = nullptr;
   int32_t* counts = nullptr;  ///< [rows]: over all tiles
 
-  /// True for the first cell of a parent. Parents lie side by side.
+  /// True for the first cell of a parent. Cells of a parent are contiguous.
   STORMCELL_BOTH bool begins_parent(int32_t cell) const {
     if (parents.per_parent > 0) return cell % static_cast<int32_t>(least<int64_t>(parents.per_parent, INT32_MAX)) == 0;
     return cell == 0 || (parents.parent && parents.parent[cell] != parents.parent[cell - 1]);

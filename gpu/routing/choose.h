@@ -19,15 +19,14 @@ struct ChooseArgs {
 
 /// NaN counts as the lowest score.
 STORMCELL_BOTH inline float usable(float score) { return score != score ? -kInfinity : score; }
-/// How far a choice was from going the other way; where a broken score makes that no number, it could have gone any
-/// way.
+/// Distance of a choice from the other one; 0 if a broken score makes it no number, since any choice was possible.
 STORMCELL_BOTH inline float distance(float chosen, float other) {
   const float d = fabsf(chosen - other);
   return d != d ? 0.0f : d;
 }
 STORMCELL_BOTH inline float sigmoid(float x) { return 1 / (1 + expf(-x)); }
 
-/// A score with its index; the larger score wins, then the lower index. {-inf, INT32_MAX} stands for none.
+/// A score with its index; the larger score wins, then the lower index. {-inf, INT32_MAX}: none.
 struct Best {
   float score = -kInfinity;
   int32_t index = INT32_MAX;
@@ -89,7 +88,7 @@ struct ChooseKernel {
   using Args = ChooseArgs;
   static constexpr int kThreads = 256, kCells = kThreads / kLanes;  // a block, at once
   struct Shared {
-    // Choice in groups alone: what each cell's lanes tell each other.
+    // Only for choices in groups: numbers that a cell's lanes exchange.
     float corrected[kCells][kLanes * kHeld];
     uint8_t group_is_kept[kCells][kLanes * kHeld];
   };
@@ -156,8 +155,8 @@ struct ChooseKernel {
     for (int j = 0; j < a.rule.k; ++j) {
       const Best best = all.best(held, gone);
       all.take(best, gone);
-      // From memory only where it may be no number, which counts as the lowest score: the wait for it would be in every
-      // choice.
+      // Read from memory only if it may be no number, which counts as the lowest score: otherwise every choice would
+      // wait for it.
       const float score = best.score > -kInfinity ? best.score : s[best.index];
       if (over_chosen && j == 0) top = best.score;
       const float w = over_all ? expf(score - top) / sum : over_chosen ? expf(score - top) : score;
@@ -165,7 +164,7 @@ struct ChooseKernel {
       last = best.score;
       if (live && all.lane == j % kLanes) choice[j] = best.index, weight[j] = w;
     }
-    // After a softmax over the chosen their sum is one already, and `chosen` is what to divide by.
+    // After a softmax over the chosen, their sum is one already, and `chosen` is the divisor.
     const float times = over_chosen ? a.rule.scale / chosen : factor(a.rule, chosen);
     if (live && times != 1)
       for (int j = all.lane; j < a.rule.k; j += kLanes) weight[j] *= times;
@@ -173,7 +172,7 @@ struct ChooseKernel {
     if (live && all.lane == 0) a.margin[cell] = a.branches > a.rule.k ? distance(last, rest) : kInfinity;
   }
 
-  /// Every branch above the threshold, in descending score; without one the residual branch, if there is one.
+  /// Chooses every branch above the threshold, in descending score; without one the residual branch, if there is one.
   template <class X>
   STORMCELL_DEVICE static void over_threshold(X& x, const Args& a, int64_t cell, bool live) {
     auto all = lanes(x);
@@ -284,7 +283,7 @@ struct ChooseKernel {
     const float times = factor(a.rule, chosen);
     if (live && times != 1)
       for (int j = all.lane; j < a.rule.k; j += kLanes) weight[j] *= times;
-    // Both cuts count. A group's score moves by up to twice what a branch's does.
+    // Both cuts count: that between branches and that between groups. A group's score moves by up to twice a branch's.
     float margin = distance(last, all.best(held, gone).score);
     if (a.rule.groups_kept < a.rule.groups) margin = least(margin, distance(last_group, rest_group) / 2);
     if (live && all.lane == 0) a.margin[cell] = margin;

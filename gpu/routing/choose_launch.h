@@ -5,7 +5,7 @@
 
 namespace stormcell::gpu {
 
-/// Of the shapes in choose_shapes.h.
+/// Launches an instance for the shapes in choose_shapes.h.
 template <int kLanes, int kHeld>
 Status launch_choose(const Device& device, const ChooseArgs& args, Stream stream);
 

@@ -17,21 +17,21 @@ template <class... Shapes>
 struct ShapeList {
   template <class Shape>
   using And = ShapeList<Shapes..., Shape>;
-  /// body(the first shape for which fits(shape)); false where there is none.
+  /// Calls body(the first shape for which fits(shape)); false if there is none.
   template <class Fits, class Body>
   static bool with_first(const Fits& fits, const Body& body) {
     return (... || (fits(Shapes()) && (body(Shapes()), true)));
   }
 };
 
-/// Those whose cells one block can take on its way through index and tile map (one_block.h).
+/// Shapes whose cells one block can take on its way through index and tile map (one_block.h).
 using OneBlockShapes =
     ShapeList<ChooseShape<8, 1>, ChooseShape<32, 1>, ChooseShape<8, 8>, ChooseShape<16, 8>, ChooseShape<32, 8>>;
 using LargestChooseShape = ChooseShape<32, 32>;
 using ChooseShapes = OneBlockShapes::And<LargestChooseShape>;
 static_assert(LargestChooseShape::kBranches == kMostBranches);
 
-/// body(the shape for so many branches); false where they are too many.
+/// Calls body(the shape for so many branches); false if they are too many.
 template <class Body>
 bool with_choose_shape(int32_t branches, const Body& body) {
   return ChooseShapes::with_first([&](auto shape) { return branches <= decltype(shape)::kBranches; }, body);

@@ -7,7 +7,7 @@
 
 namespace stormcell::gpu {
 
-/// How many choices of each branch a tile has.
+/// Counts the choices of each branch in a tile.
 struct CountKernel {
   using Args = IndexArgs;
   static constexpr int kThreads = kTileWarps * 32;
@@ -64,8 +64,7 @@ struct ScanKernel {
   }
 };
 
-/// A tile's choices, ranked among those of their branch: within a warp in registers, of the warps before in shared
-/// memory.
+/// Ranks a tile's choices among those of their branch: within a warp in registers, across warps in shared memory.
 struct Ranks {
   static constexpr int kThreads = kTileWarps * 32;
   struct Shared {
@@ -111,7 +110,7 @@ struct Ranks {
     }
     return before;
   }
-  /// After a barrier.
+  /// Called after a barrier.
   template <class X>
   STORMCELL_DEVICE void write(X& x, const IndexArgs& a, const Shared& shared, int64_t first,
                               const HeldChoices& held) const {
@@ -194,7 +193,7 @@ struct IndexOneTileKernel {
   static constexpr int kThreads = Ranks::kThreads;
   struct Placing {
     Ranks::Shared ranks;
-    int32_t wanted[kMostBranches];  ///< with capacity: of a branch, those that were dropped too
+    int32_t wanted[kMostBranches];  ///< with capacity: choices of a branch, dropped ones too
     int32_t warps[kThreads / 32];
   };
   union Shared {  // one after another

@@ -1,5 +1,5 @@
-// Routing of a few cells by one block, and the tile map of the products after it where one is wanted: each launch less
-// is some microseconds less, which is what a layer of few cells has beside its products. Bound: one block's latency.
+// Routing of a few cells by one block, with the tile map of the products after it if wanted. Each launch saved is some
+// microseconds, about as much as a layer of few cells takes beside its products. Bound: one block's latency.
 #pragma once
 #include "gpu/grouped/tile_map.h"
 #include "gpu/routing/choose.h"
@@ -51,8 +51,8 @@ struct RouteAndMapKernel {
   }
 };
 
-/// body(the shape of RouteAndMapKernel for a call); false where the cells are too many for one block, or their choices
-/// for one tile.
+/// Calls body(the shape of RouteAndMapKernel for a call); false if the cells are too many for one block, or their
+/// choices for one tile.
 template <class Body>
 bool with_one_block(const OneBlockArgs& args, const Body& body) {
   if (args.index.tiles != 1) return false;

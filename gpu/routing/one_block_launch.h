@@ -5,12 +5,12 @@
 
 namespace stormcell::gpu {
 
-/// Of the shapes that one block can take (choose_shapes.h).
+/// Launches an instance for the shapes that one block can take (choose_shapes.h).
 template <int kLanes, int kHeld>
 Status launch_route_and_map(const OneBlockArgs& args, Stream stream);
 Status index_and_map(const OneBlockArgs& args, Stream stream);
 
-/// The launch that does all in one block; null where the cells are too many for one, or their choices for one tile.
+/// The launch that does everything in one block; null if the cells are too many for one, or their choices for one tile.
 using RouteAndMapLaunch = Status (*)(const OneBlockArgs& args, Stream stream);
 inline RouteAndMapLaunch find_route_and_map(const OneBlockArgs& args) {
   RouteAndMapLaunch found = nullptr;

@@ -12,7 +12,7 @@ namespace stormcell::gpu {
 struct Replaying {
   int32_t router = -1;  ///< in the call block; -1: this kernel replays nothing
   int32_t rows = -1;    ///< place of an extent in the call block: cells of one execution's choices
-  bool by_row = false;  ///< they lie by cells of the dense space, else by the router's own
+  bool by_row = false;  ///< by cells of the dense space, else by the router's own
   UpChain chain;        ///< from the router's cells to those
 };
 
@@ -24,8 +24,8 @@ enum class CellRule : uint8_t {
   residual,  ///< a cell takes the residual branch where the sum of its scores is below the threshold
 };
 
-/// The list: what the chain takes. kTurn: of the repeat that the router stands in. kCells: the ragged value of the
-/// router's cells, where capacity counts those of one parent.
+/// The list: inputs of the chain. kTurn: of the repeat around the router. kCells: the ragged value of the router's
+/// cells, if capacity counts those of one parent.
 struct RouteArgs : KernelArgs<6> {
   enum { kScores, kDecision, kWorkspace, kNotReplayed, kTurn, kCells };
   RaggedPlaces ragged;
@@ -70,8 +70,8 @@ struct RouteArgs : KernelArgs<6> {
   }
 };
 
-/// Puts recorded choices in place of those that the cells made, with the weights that the scores of this run give them,
-/// and leaves what was made where the recorded ones lay. Drops are among both. A thread a cell.
+/// Replaces the cells' choices by recorded ones, with the weights that the scores of this run give them, and leaves the
+/// cells' own choices in the place of the recorded ones. Both include drops. A thread a cell.
 struct Replay {
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const RouteArgs& a, int64_t first, int64_t step) {
@@ -126,7 +126,7 @@ struct Replay {
   }
 };
 
-/// Replays within the block that makes the index. A capacity drops among what was chosen freely: recorded choices have
+/// Replays within the block that makes the index. A capacity drops only among free choices: recorded choices include
 /// their drops.
 template <class X>
 STORMCELL_DEVICE void index_replayed(X& x, const RouteArgs& a, int threads) {
@@ -170,7 +170,7 @@ struct RouteKernel {
   }
 };
 
-/// Replays, where the index takes several blocks.
+/// Replays if the index takes several blocks.
 struct ReplayKernel {
   using Args = RouteArgs;
   using Shared = Nothing;

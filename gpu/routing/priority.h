@@ -1,6 +1,7 @@
-// What follows a choice: the most confident cells of the batch get the places of a branch (SwinV2-MoE), and loads are
-// reported where only some capacities are supported. The rules of core/cell/capacity.cpp. A thread ranks a cell among all
-// that chose its branch, so nothing is sorted. Bound: each cell reads the confidence of all others, from caches.
+// Steps after a choice: the most confident cells of the batch get the places of a branch (SwinV2-MoE), and loads are
+// reported if only some capacities are supported. The rules are those of core/cell/capacity.cpp. A thread ranks a cell
+// among all cells of its branch, so nothing is sorted. Bound: each cell reads the confidence of all others, from
+// caches.
 #pragma once
 #include "core/cell/decision.h"
 #include "gpu/routing/choose.h"
@@ -9,7 +10,7 @@
 namespace stormcell::gpu {
 
 struct PriorityArgs : KernelArgs<3> {
-  enum { kScores, kDecision, kRanking };  ///< kRanking: by cell its confidence, then by cell its branch
+  enum { kScores, kDecision, kRanking };  ///< kRanking: confidences by cell, then branches by cell
   DecisionPlaces decision;
   int64_t branch_at = 0;  ///< place of the branches in the ranking
   double factor = 0;      ///< of the even share of a branch

@@ -8,7 +8,7 @@ namespace stormcell::gpu {
 inline constexpr int32_t kMostBranches = 1024;  ///< fewer than core's: an index holds counts of all of them
 inline constexpr float kInfinity = __builtin_huge_valf();
 
-/// How a cell's choices are found: the kernels of choose.h.
+/// The kernels of choose.h that find a cell's choices.
 enum class DeviceChoice : uint8_t { none, largest, above_threshold, in_groups };
 
 /// The protocols that the device decides, each by the function of its choice; all others are the CPU's.
@@ -39,8 +39,8 @@ struct Rule {
   float threshold = 0, scale = 1;
 };
 
-/// True where a Rule says all that the protocol says; branches that are off, capacity grids and path-wise padding are
-/// the CPU's.
+/// True if a Rule expresses everything of the protocol; disabled branches, capacity grids and path-wise padding need
+/// the CPU.
 inline bool is_decided_on_device(const Protocol& p) {
   return device_choice(p.kind) != DeviceChoice::none && p.off.empty() && p.supported_capacities.empty() &&
          !p.capacity_padding && !p.path_wise_padding;
@@ -60,7 +60,7 @@ inline Rule rule_of(const Protocol& p, int32_t branches) {
 
 /// True where choices can be dropped, so that wanted and kept loads differ.
 STORMCELL_BOTH inline bool may_drop(const Rule& rule) { return rule.capacity > 0; }
-/// True where a cell may have fewer choices than the fan-out.
+/// True if a cell may have fewer choices than the fan-out.
 inline bool may_choose_fewer(const Rule& rule) { return rule.choose == DeviceChoice::above_threshold; }
 
 }  // namespace stormcell::gpu

@@ -17,8 +17,8 @@ enum class Memory : uint8_t {
   status,  ///< a StatusArea
   records,
   control,  ///< the rows table, the words of regions, scratch of kernels
-  pages,    ///< states in pages, which the call block tells: a byte of a range stands for a state
-  outside,  ///< inputs: no kernel writes there, so nobody waits for it
+  pages,    ///< states in pages, from the call block: a byte of a range represents a state
+  outside,  ///< inputs: no kernel writes there, so no kernel waits for it
 };
 inline constexpr int kMemories = 6;
 
@@ -45,7 +45,7 @@ struct alignas(16) RowsEntry {
   int32_t first = 0;                    ///< routed: the first slot; ragged: the first cell of the ragged value
 };
 
-/// How the rows of an operand are found: a constant of the plan.
+/// A rule to find the rows of an operand: a constant of the plan.
 struct EntryPlan {
   int64_t offset = 0, row_bytes = 0;
   int32_t input = -1;                              ///< >= 0: the operand is this input of the graph
@@ -55,7 +55,7 @@ struct EntryPlan {
   bool is_routed = false, in_slots = false, is_ragged = false;
 };
 
-/// One submission, in the device's memory. Nothing of it changes while the submission runs.
+/// One submission, in the device's memory. It does not change while the submission runs.
 struct CallBlock {
   char* memory[kMemories] = {};
   const uint64_t* weights = nullptr;  ///< addresses by handle; 0: not there
@@ -96,11 +96,11 @@ struct KernelArgs {
   int64_t list = 0;    ///< Refs among the constants, beside those below: place of the first
   int32_t listed = 0;  ///< how many
   int32_t word = -1;   ///< place of the region's word in control memory; -1: the kernel is always due
-  bool asks = false;   ///< a kernel before may have failed: what it would have made must not be read
+  bool asks = false;   ///< a kernel before may have failed: its results must then not be read
   Ref ref[kRefs_];
 
-  /// A failure needs no edge of its own: whoever reads what the failed kernel makes has one, and what others do is read
-  /// by nobody.
+  /// A failure needs no edge of its own: readers of the failed kernel's result have one, and other results are not
+  /// read.
   STORMCELL_BOTH bool is_due() const {
     if (asks && *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::status)]) != 0) return false;
     return word < 0 || *reinterpret_cast<const int32_t*>(call->memory[static_cast<int>(Memory::control)] + word) != 0;
@@ -132,7 +132,7 @@ struct KernelArgs {
   }
 };
 
-/// This thread among those of the grid, and how many there are.
+/// This thread's number in the grid, and the number of threads.
 template <class X>
 STORMCELL_DEVICE int64_t grid_thread(X& x, int threads) {
   return static_cast<int64_t>(x.block()) * threads + x.thread();

@@ -1,5 +1,4 @@
-// Words that say which way a program goes: flags made from values, and the turns of repeats. Bound: latency of one
-// launch.
+// Words that control a program: flags made from values, and the turns of repeats. Bound: latency of one launch.
 #pragma once
 #include "gpu/rows/call.h"
 
@@ -91,7 +90,7 @@ struct NeedArgs : KernelArgs<1> {
   int64_t handles = 0;  ///< constants
   int32_t count = 0;
   int32_t code_at = 0, leaf_at = 0, guard_at = 0, decision_at = 0;  ///< places in the status
-  int32_t code = 0, leaf = 0, guard = -1;                           ///< what is written there
+  int32_t code = 0, leaf = 0, guard = -1;                           ///< values written there
 };
 
 struct NeedKernel {

@@ -1,5 +1,5 @@
-// How the cells of an operand lie below their parents: in equal groups, as the rows table says, or as a ragged value
-// says (core/cell/ragged.h).
+// Groups of an operand's cells by parent: equal groups from the rows table, or those of a ragged value
+// (core/cell/ragged.h).
 #pragma once
 #include "core/cell/ragged.h"
 #include "gpu/rows/call.h"
@@ -41,8 +41,7 @@ struct Groups {
   }
 };
 
-/// The groups of an operand's rows. `ragged`: the Ref of the ragged value, which says nothing where the rows lie in equal
-/// groups.
+/// The groups of an operand's rows. `ragged`: the Ref of the ragged value, unused if the rows are in equal groups.
 template <class Args>
 STORMCELL_DEVICE Groups groups_of(const Args& a, const Ref& rows, const Ref& ragged, const RaggedPlaces& places) {
   const RowsEntry entry = a.rows(rows);

@@ -1,7 +1,7 @@
-// Brings rows of branches back to the cells that they came from. A thread takes some numbers of one cell and sums over
-// what the cell was sent to, in a fixed order: nobody writes what another writes, and nothing is atomic. Instead of
-// following each row up to its cell, it goes down from the cell through the choices of each router. Where parents are
-// routed with their cells, it goes through the choices of the cell's parent. Bound: copy bandwidth.
+// Brings rows of branches back to their cells. A thread takes some numbers of one cell and sums over the branches of
+// the cell in a fixed order, so no two threads write the same number, and nothing is atomic. It does not follow each
+// row up to its cell, but goes down from the cell through the choices of each router. If parents are routed with their
+// cells, it goes through the choices of the cell's parent. Bound: copy bandwidth.
 #pragma once
 #include "gpu/rows/groups.h"
 
@@ -28,7 +28,7 @@ struct JoinInput {
 
 /// The list: joined values, factors, decisions.
 struct JoinArgs : KernelArgs<5> {
-  /// kDecision: of the joined slots. kCells: the ragged value of the result's cells, of which members are joined.
+  /// kDecision: of the joined slots. kCells: the ragged value of the result's cells, whose members are joined.
   enum { kTo, kOtherwise, kResidual, kDecision, kCells };
   RaggedPlaces ragged;
   int64_t inputs = 0;     ///< constants: JoinInput
@@ -121,7 +121,7 @@ struct JoinKernel {
     for (int32_t j = 0; j < d.fan_out; ++j) {
       const int64_t i = parent * d.fan_out + j;
       const int32_t choice = d.choice[i];
-      // The first input's router says which cells are dropped.
+      // The first input's router decides which cells are dropped.
       if (choice < 0 && choice != kNoBranch && k == 0 && a.weighs_dropped)
         add_row(x, a, a.ref[Args::kOtherwise], cell, column, d.choice_weight[i], sum);
       if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;

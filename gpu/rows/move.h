@@ -13,11 +13,11 @@ enum class RowMap : uint8_t {
   by_id,      ///< the r-th of the ids: a look-up
   by_parent,  ///< the parent of r
   by_member,  ///< the cell in the base space of the output's r-th ragged cell
-  by_place,   ///< the ragged cell whose cell in the base space is r; where there is none, 0 is stored
+  by_place,   ///< the ragged cell whose cell in the base space is r; without one, 0 is stored
   fill,       ///< none: a constant
 };
 
-/// The list: outputs, each as the map says of its own rows.
+/// The list: outputs, each with a map for its own rows.
 struct MoveArgs : KernelArgs<2> {
   enum { kFrom, kTell };  ///< kTell: the decision, the ids, or the ragged value
   DecisionPlaces decision;
@@ -25,7 +25,7 @@ struct MoveArgs : KernelArgs<2> {
   int32_t table = -1;  ///< handle of the weight that is the source instead of kFrom
   int32_t width = 1;   ///< numbers of a row
   int32_t pixels = 1;  ///< of a row of the operands: each is a row here, of the maps `same` and `fill` alone
-  int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< rows of which `width` numbers are moved
+  int32_t from_column = 0, to_column = 0, from_width = 1, to_width = 1;  ///< of rows, `width` numbers are moved
   int32_t piece = 4;         ///< bytes at once, where the formats are the same
   int32_t number_bytes = 4;  ///< of the output
   uint32_t fill = 0;         ///< bits of a constant, of number_bytes
@@ -77,7 +77,7 @@ struct MoveKernel {
   STORMCELL_DEVICE static const char* source(const Args& a) {
     return a.table >= 0 ? a.weight<char>(a.table) : a.in<char>(a.ref[Args::kFrom]);
   }
-  /// -1: there is none; no map of rows that change their format gives that.
+  /// -1: there is no source; maps of rows that change their format never return it.
   STORMCELL_DEVICE static int64_t source_row(const Args& a, const RowsEntry& to, int64_t row) {
     switch (a.map) {
       case RowMap::by_slot:

@@ -1,5 +1,5 @@
-// Puts rows of each parent to its places of a state, or brings back what stands there. A thread moves four or two
-// bytes, because places are told by the data. Bound: copy bandwidth.
+// Puts rows of each parent to its places of a state, or reads them back. A thread moves four or two bytes, because
+// places depend on the data. Bound: copy bandwidth.
 #pragma once
 #include "gpu/dispatch/dispatch.h"
 #include "gpu/rows/groups.h"
@@ -41,7 +41,7 @@ struct PutKernel {
     leave_first_fault(a.failure, a.out<char>(a.ref[Args::kFailure]), rows.parents, first, step, fault);
     const int64_t piece = a.rounds ? 2 : a.row_bytes % 4 == 0 ? 4 : 2, pieces = a.row_bytes / piece;
     char* put = reinterpret_cast<char*>(rows.data);
-    // Nothing is put where the rows of any parent do not fit.
+    // Writes nothing if the rows of any parent do not fit.
     for (int64_t p = 0; p < rows.parents; ++p)
       if (fault(p).what != 0) return;
     for (int64_t i = first; i < rows.rows * pieces; i += step) {

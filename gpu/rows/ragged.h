@@ -1,5 +1,6 @@
-// Makes ragged values: the cells that a mask names, and the cells of the parents that a decision routes. One block scans
-// the counts, because what comes behind waits for all of them. Bound: latency of one block; some thousand cells a turn.
+// Makes ragged values: the cells that a mask names, and the cells of the parents that a decision routes. One block
+// scans the counts, because everything behind it waits for all of them. Bound: latency of one block; some thousand
+// cells a turn.
 #pragma once
 #include "gpu/rows/groups.h"
 
@@ -82,7 +83,7 @@ struct MembersArgs : KernelArgs<3> {
   }
 };
 
-/// Counts the cells below each slot and says where they begin.
+/// Counts the cells below each slot and computes their beginnings.
 struct MembersKernel {
   using Args = MembersArgs;
   static constexpr const char* kName = "members";

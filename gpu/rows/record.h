@@ -17,8 +17,8 @@ struct RecordsOf {
 };
 
 struct RecordArgs : KernelArgs<5> {
-  /// kExecutions: so far, this one included. kRecord: room of all. kScores: where records keep what the router decides
-  /// by. kTurn: of the repeat that the router stands in.
+  /// kExecutions: executions so far, this one included. kRecord: room for all. kScores: scores of the router, if
+  /// records keep them. kTurn: of the repeat around the router.
   enum { kDecision, kExecutions, kRecord, kScores, kTurn };
   RecordsOf records;
   DecisionPlaces decision;
@@ -72,7 +72,7 @@ struct AbsentDecision {
 };
 
 struct AbsentArgs : KernelArgs<1> {
-  enum { kDecision };  ///< that sends cells to the branch
+  enum { kDecision };  ///< decision that sends cells to the branch
   DecisionPlaces decision;
   int64_t inner = 0;  ///< constants: AbsentDecision
   int32_t count = 0;
@@ -111,7 +111,7 @@ struct AbsentKernel {
     reinterpret_cast<int32_t*>(record + inner.record_places.header)[0] = 0;
     reinterpret_cast<int32_t*>(record + inner.record_places.header)[1] =
         inner.turn < 0 ? 0 : *a.in<int32_t>(a.listed_ref(inner.turn));
-    // One thread: the others do not know which execution it is any more.
+    // Run by one thread: the others no longer know the execution.
     for (int32_t b = 0; b < d.branches; ++b) reinterpret_cast<int32_t*>(record + inner.record_places.padded)[b] = 0;
   }
 };

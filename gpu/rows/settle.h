@@ -1,8 +1,9 @@
-// Fills the rows table: where the rows of each operand begin and how many came. One node at the beginning does it for
-// what the extents tell, and clears the status. One node behind each router does it for what its decision tells, and
-// writes the words of the regions that its branches are. It runs in every region: behind a router that was skipped no
-// operand has rows, and no branch is due. It counts the router's execution too, before that is recorded. One node behind
-// each ragged value does the same for the operands over its cells, and counts those cells. Bound: latency of one launch.
+// Fills the rows table: the first row of each operand, and the number of rows that came. One node at the beginning does
+// it for operands whose extents are known, and clears the status. One node behind each router does it for operands that
+// depend on its decision, and writes the words of its branches' regions. It runs in every region: behind a skipped
+// router no operand has rows, and no branch is due. It also counts the router's execution, before that is recorded. One
+// node behind each ragged value does the same for the operands over its cells, and counts those cells. Bound: latency
+// of one launch.
 #pragma once
 #include "gpu/rows/groups.h"
 
@@ -15,7 +16,7 @@ struct SettleArgs : KernelArgs<7> {
   int64_t branches = 0;  ///< constants: the branch of each word
   int32_t first_entry = 0, entries = 0, words = 0;
   int32_t status_words = 0;  ///< of four bytes, that become 0
-  int32_t region = -1;       ///< place of the word of the region that the router stands in; -1: none
+  int32_t region = -1;       ///< place of the word of the router's region; -1: none
   DecisionPlaces decision;
   RaggedPlaces ragged;
 };
@@ -57,7 +58,7 @@ struct SettleKernel {
     const char* control = a.call->memory[static_cast<int>(Memory::control)];
     return a.region < 0 || *reinterpret_cast<const int32_t*>(control + a.region) != 0;
   }
-  /// `offsets`: of the decision, `ragged`: the view; null: that was not made.
+  /// `offsets`: of the decision; `ragged`: the view; null: it was not made.
   STORMCELL_DEVICE static RowsEntry entry(const Args& a, const EntryPlan& plan, const int32_t* offsets,
                                           const RaggedView& ragged) {
     RowsEntry e;

@@ -1,5 +1,5 @@
-// Finds the rows of a state: in one piece, or in pages that the call block tells. What does not fit, or has no page, is a
-// failure of the step (core/runtime/step_failure.h): the first one stays, and whoever comes later is not due.
+// Finds the rows of a state: in one piece, or in pages from the call block. Rows that do not fit, or have no page, are
+// a failure of the step (core/runtime/step_failure.h): the first failure stays, and later kernels are not due.
 #pragma once
 #include "gpu/rows/call.h"
 
@@ -42,7 +42,7 @@ struct StateRowsOf {
   }
 };
 
-/// `paged`: the state's place among those in pages; -1: it lies in one piece.
+/// `paged`: the state's place among those in pages; -1: it is in one piece.
 template <class Args>
 STORMCELL_DEVICE StateRowsOf state_rows(const Args& a, const Ref& state, int32_t paged, int64_t row_bytes) {
   const RowsEntry rows = a.rows(state);
@@ -66,7 +66,7 @@ STORMCELL_DEVICE inline void leave_failure(const FailurePlaces& f, char* status,
   word(f.code) = f.failed;
 }
 
-/// True where a thread of this kernel itself has left the failure: its other threads must go on, because they meet.
+/// True if this kernel itself reported the failure: its other threads must go on, because they meet at barriers.
 STORMCELL_DEVICE inline bool failed_here(const FailurePlaces& f, const char* status) {
   const auto word = [&](int32_t place) { return *reinterpret_cast<const int32_t*>(status + place); };
   return word(f.code) == f.failed && word(f.node_at) == f.node;

@@ -6,7 +6,7 @@ namespace stormcell::gpu {
 
 /// One step up: from a row of a routed space to the cell of its parent, from a ragged cell to its cell in the base.
 struct UpLink {
-  int32_t decision = -1;  ///< in the list; of a ragged value: the one whose members it holds, -1: none
+  int32_t decision = -1;  ///< in the list; for a ragged value, the decision whose members it holds, -1: none
   int32_t branch = -1;    ///< -1: all slots
   DecisionPlaces places;
   int32_t ragged = -1;  ///< in the list; -1: the space is routed

@@ -8,7 +8,7 @@
 namespace stormcell {
 namespace {
 
-/// What the token at hand sends to ranks and nodes, wherever it lives.
+/// Rows that the current token sends to ranks and nodes, from any home.
 class TokenCopies {
  public:
   TokenCopies(const Network& network, Backend backend)
@@ -19,7 +19,7 @@ class TokenCopies {
         absent_(rows_.size()),
         absent_node_(node_rows_.size()) {}
 
-  /// `shares_of(choice)`: where it goes to. False: it chose nothing.
+  /// `shares_of(choice)`: ranks that the choice goes to. Returns false if the token chose nothing.
   template <class SharesOf>
   bool look_at(std::span<const int32_t> choices, SharesOf&& shares_of) {
     std::fill(rows_.begin(), rows_.end(), 0.);
@@ -43,7 +43,7 @@ class TokenCopies {
     return any;
   }
 
-  /// Of a token that lives on `home` with this chance.
+  /// Adds the rows of a token that lives on `home` with this probability.
   void send(int32_t home, double chance, RankRows& out) const {
     const int32_t ranks = network_.ranks();
     const auto add = [&](int32_t from, int32_t to, double rows) {
@@ -54,7 +54,7 @@ class TokenCopies {
       for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[r]);
       return;
     }
-    // Over the network to the GPU of the same place in the other node, from there to the others.
+    // Rows go over the network to the GPU at the same place in the other node, and from there to the others.
     const int32_t place = home % network_.gpus_per_node();
     for (int32_t n = 0; n < network_.nodes(); ++n)
       if (n != network_.node(home)) add(home, n * network_.gpus_per_node() + place, node_rows_[n]);

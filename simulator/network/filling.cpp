@@ -6,7 +6,7 @@
 namespace stormcell {
 namespace {
 
-/// Messages that end so close to the first one end with it: rounding parts what is equal.
+/// Messages that end so close to the first one end with it: rounding separates equal times.
 constexpr double kSameEnd = 1e-12;
 constexpr double kNever = std::numeric_limits<double>::infinity();
 
@@ -51,7 +51,7 @@ class FairRates {
     for (size_t l = 0; l < links_.size(); ++l)
       left_[l] = std::max(left_[l] - rise * static_cast<double>(rising_[l]), 0.);
     size_t stopped = 0;
-    // Another link that is full by now stops its flows in the next round, at a rise of nothing.
+    // Another link that is full now stops its flows in the next round, with a rise of 0.
     for (const size_t f : of_link_[full]) {
       if (!rises_[f]) continue;
       rises_[f] = false, rates_[f] = level_;
@@ -65,8 +65,8 @@ class FairRates {
   std::span<const NetworkFlow> flows_;
   std::vector<double> rates_;
   std::vector<std::vector<size_t>> of_link_;
-  // Of the moment at hand.
-  std::vector<double> left_;    // [links] that nobody has
+  // State at the current moment.
+  std::vector<double> left_;    // [links] rate that is still free
   std::vector<size_t> rising_;  // [links] flows on them whose rates still rise
   std::vector<bool> rises_;     // [flows]
   double level_ = 0;

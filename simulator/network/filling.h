@@ -1,4 +1,4 @@
-// How messages share links: max-min fair at any moment, until each has come.
+// Filling of links by messages: max-min fair at any moment, until each has arrived.
 #pragma once
 #include <cstddef>
 #include <span>
@@ -28,8 +28,8 @@ struct Filling {
   std::vector<FillingInterval> intervals;
 };
 
-/// All messages begin at 0. Of a flow without load the end is 0. Cancelled by `progress`. Time grows with the square of
-/// the flows: a second for all pairs of 64 GPUs.
+/// All messages begin at 0. A flow without load ends at 0. Cancelled by `progress`. Time grows with the square of the
+/// flows: a second for all pairs of 64 GPUs.
 Filling fill(std::span<const Link> links, std::span<const NetworkFlow> flows, const Progress& progress = {});
 
 }  // namespace stormcell

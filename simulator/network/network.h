@@ -9,7 +9,7 @@
 
 namespace stormcell {
 
-/// What a link belongs to.
+/// The owner of a link.
 enum class LinkPort : uint8_t {
   only,  ///< its GPU has one port
   fabric,
@@ -22,25 +22,25 @@ struct Link {
   std::string owner;  ///< "GPU 3", "node 1"
   LinkPort port = LinkPort::only;
   bool sends = false;
-  double per_s = 0;  ///< of a message's load: bytes, or where GPUs have costs between them 1
+  double per_s = 0;  ///< capacity per second for a message's load: bytes, or 1 if GPUs have costs between them
   /// "GPU 3, fabric out"
   std::string name() const;
-  /// Whose load all of these are together: "GPU 3", "node 1 uplink".
+  /// The owner whose load these links share: "GPU 3", "node 1 uplink".
   std::string lane() const;
 };
 
-/// A message of one GPU to another, and the links that it crosses at a time (no two of them the same).
+/// A message from one GPU to another, and the links that it uses at the same time, each once.
 struct NetworkFlow {
   int32_t from = 0, to = 0;
   double bytes = 0;
-  /// that each of its links carries: its bytes, or where GPUs have costs between them the seconds of its ports
+  /// the load on each of its links: its bytes, or seconds of its ports if GPUs have costs between them
   double load = 0;
   std::vector<size_t> links;
 };
 
-/// Of each GPU: a port of the fabric and of the network, both ways. Of each node: an uplink, both ways, where there are
-/// several nodes. Where there are costs between GPUs: one port of each, both ways, whose time its messages share; which
-/// links they meet on nobody says.
+/// Each GPU has a port of the fabric and one of the network, and each node an uplink if there are several nodes; all
+/// both ways. With costs between GPUs, each GPU has one port, both ways, whose time its messages share: the links that
+/// they meet on are not known.
 class Network {
  public:
   /// `oversubscription`: what the network ports of a node could send together / what its uplink carries; 1: uplinks
@@ -48,7 +48,8 @@ class Network {
   Network(const Cluster& cluster, double oversubscription);
 
   const std::vector<Link>& links() const { return links_; }
-  /// Within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are two GPUs.
+  /// The flow of a message: within a node over the fabric, between nodes over ports and uplinks. `from` and `to` are
+  /// two GPUs.
   NetworkFlow flow(int32_t from, int32_t to, double bytes) const;
   int32_t ranks() const { return ranks_; }
   int32_t nodes() const { return ranks_ / gpus_per_node_; }

@@ -42,7 +42,7 @@ LineLayout lay_out(const std::vector<double>& widths, const std::vector<bool>& w
     layout.row.push_back(row);
     x += width;
   }
-  // Two lines of words stand in the gutter.
+  // The gutter holds two lines of words.
   layout.height = std::max(2 * m.line, y + (widths.empty() ? 0 : m.pitch()) + (note_below ? m.line : 0)) + m.block_gap;
   return layout;
 }

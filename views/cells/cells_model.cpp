@@ -135,7 +135,7 @@ bool lies_on_picture(const CellLine& line) {
   return all_listed && (line.columns > 0 || line.cells == 1);
 }
 
-/// Patches of one branch that lie side by side are framed together. Other figures differ from cell to cell.
+/// Neighbouring patches of one branch are framed together. Other figures differ from cell to cell.
 void join_patches(const CellLine& line, const CellOptions& options, std::vector<Chip>& chips) {
   constexpr int32_t kStepsBack = -2, kDropped = -3;
   if (options.color != CellColor::branch || chips.size() != static_cast<size_t>(line.cells)) return;
@@ -146,7 +146,7 @@ void join_patches(const CellLine& line, const CellOptions& options, std::vector<
   for (size_t c = 0; c < chips.size(); ++c) chips[c].sides = sides[c];
 }
 
-/// The byte that a byte-fallback piece ("<0xE3>") stands for; -1: it is no such piece.
+/// The byte of a byte-fallback piece ("<0xE3>"); -1: it is no such piece.
 int byte_of(const std::string& piece) {
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
   bool ok = false;
@@ -244,7 +244,7 @@ int exits_of(const std::vector<RouterLine>& routers) {
 bool is_of(CellColor color, const std::vector<RouterLine>& routers) {
   if (color == CellColor::exit) return exits_of(routers) > 0;
   if (color != CellColor::parts) return true;
-  // Where no cell can pass a part, all parts are computed for all cells.
+  // If every branch computes, all parts are computed for all cells.
   const auto may_pass = [&](size_t router) {
     for (int32_t b = 0; b < routers[router].branches; ++b)
       if (!computes(routers, router, b)) return true;
@@ -281,7 +281,7 @@ PieceText piece_text(const std::string& piece) {
   out.text.replace(mark, ' ');
   for (QChar& c : out.text)
     if (c.category() == QChar::Other_Control) c = QChar(0x00B7);
-  // An accent that a tokenizer has split from its letter needs something to stand on.
+  // An accent that a tokenizer has split from its letter needs a base character.
   if (!out.text.isEmpty() && out.text[0].isMark()) out.text.prepend(QChar(0x25CC));
   if (out.text.trimmed().isEmpty()) out.text = QString(QChar(0x2423));  // a blank alone would be nothing to point at
   return out;

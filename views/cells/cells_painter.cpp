@@ -35,7 +35,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
       const QRectF part(box.left() + (box.width() + 1) * j / k, y, (box.width() + 1) / k,
                         height > 2 ? height - 1 : height);
       const int stripe = chip.stripes[at];
-      // What was dropped is a thin line: less than a stripe, and not red alone tells it.
+      // A dropped choice is a thin line, so that it differs from a stripe not only by its red.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
                  stripe_color(stripe, page.exits[r], ranks, theme));
     }
@@ -79,7 +79,7 @@ void paint_chip(QPainter& p, const Chip& chip, QRectF box, const ShownPage& page
   paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
-/// The sides at which a patch borders on others, within it; dashed where it was dropped.
+/// Draws the sides at which a patch borders on others, within it; dashed if the cell was dropped.
 void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QColor& color, bool dashed) {
   const QRectF in = box.adjusted(width / 2, width / 2, -width / 2, -width / 2);
   p.setPen(QPen(color, width, dashed ? Qt::DashLine : Qt::SolidLine, Qt::FlatCap));
@@ -109,7 +109,7 @@ void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, co
   paint_marks(p, chip, box, fill, marks, number, theme);
 }
 
-/// What no picture is kept of, where others have one.
+/// Draws an empty frame for a picture that was not kept.
 void paint_no_picture(QPainter& p, QRectF box, const ShownLine& line, const Theme& theme) {
   p.fillRect(box, theme.surface);
   p.setBrush(Qt::NoBrush);
@@ -131,7 +131,7 @@ const std::vector<int>& own_ranks(const ShownPage& page) {
   return ranks_of(page.ranks, page.routers[page.router].name);
 }
 
-/// Where the branches stand in the legend; room for a note is left at the right.
+/// Boxes of the branches in the legend; the right side is left for a note.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
   std::vector<double> widths;
   for (int b = 0; b < branches_of(page); ++b)
@@ -139,7 +139,7 @@ std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& 
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
 
-/// Short names within each stack, and the stack before them. `routers`: of the page, which says what is an exit.
+/// Short names within each stack, prefixed by the stack. `routers`: of the page; they say which are exits.
 std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
   std::vector<QString> names(trail.steps.size());
   const auto stack = [](const CellTrail::Step& step) { return QString::fromStdString(step.router).section('.', 0, 0); };
@@ -163,7 +163,7 @@ std::vector<QString> names_of(const CellTrail& trail, const std::vector<RouterLi
   return names;
 }
 
-/// By step what its router does as an exit; none where it is not of the page.
+/// Roles of the steps' routers as exits; none for routers that are not of the page.
 std::vector<ExitRole> tests_of(const CellTrail& trail, const std::vector<RouterLine>& routers) {
   const std::vector<ExitRole> of_page = exit_roles(routers);
   std::vector<ExitRole> tests(trail.steps.size());
@@ -173,7 +173,7 @@ std::vector<ExitRole> tests_of(const CellTrail& trail, const std::vector<RouterL
   return tests;
 }
 
-/// A line of text, elided; returns where the next line begins.
+/// Draws a line of text, elided; returns the top of the next line.
 double text_line(QPainter& p, QRectF bounds, double y, const QString& text, const QColor& color, bool strong = false) {
   QFont font = p.font();
   const QFont before = font;
@@ -187,8 +187,8 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
   return y + metrics.height() + 3;
 }
 
-/// All branches that a step gave the cell, each with its colour and its weight, in as many lines as they need. Returns
-/// where the next line begins.
+/// Draws all branches that a step gave the cell, each with its colour and its weight, in as many lines as they need.
+/// Returns the top of the next line.
 double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step& step, const ExitRole& test,
                      const std::vector<int>& ranks, const Theme& theme) {
   constexpr double kSquare = 10, kGap = 10;
@@ -216,7 +216,7 @@ double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step
 
 constexpr int kLegendLines = 2;
 
-/// What is drawn besides colours; stripes lie below cells, and not on patches of a picture.
+/// Explains everything but the colours. Stripes are below cells, but not on patches of a picture.
 QString drawn_text(const ShownPage& page, const QFontMetricsF& metrics, double width) {
   QString text;
   if (page.numbers) text += tr("The numbers are token ids: this session has no texts of tokens. ");

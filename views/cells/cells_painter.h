@@ -1,4 +1,4 @@
-// Draws sequences as chips with stripes, the legend, and what stands beside them. Knows no widget.
+// Draws sequences as chips with stripes, the legend, and the panel beside them. Knows no widget.
 #pragma once
 #include <QPainter>
 
@@ -9,32 +9,33 @@
 
 namespace stormcell::views {
 
-/// Of an exit as the view of exits has it: who leaves has the exit's colour, who goes on after the last test the end's,
-/// before it none. `ranks`: of the router's branches, as load_ranks() has them.
+/// Colour of a branch. At an exit it is that of the view of exits: cells that leave have the exit's colour, cells that
+/// go on have the end's after the last test, and none before it. `ranks`: of the router's branches, as from
+/// load_ranks().
 QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme);
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {
   int selected = -1, hovered = -1;  ///< chips
 };
-/// One sequence, its block's corner at `at`; only rows that `clip` touches.
+/// Paints one sequence, its block's corner at `at`; only rows that `clip` touches.
 void paint_line(QPainter& painter, const ShownLine& line, const LineLayout& layout, QPointF at,
                 const CellsMetrics& metrics, const ShownPage& page, const LineMarks& marks, QRectF clip,
                 const Theme& theme);
 
-/// What tones and stripes stand for. Returns where the branches' chips lie, from branch 0 on; empty where tones are no
-/// branches.
+/// Paints the legend of tones and stripes. Returns the boxes of the branches' chips, from branch 0 on; empty if tones
+/// are not branches.
 std::vector<QRectF> paint_cells_legend(QPainter& painter, QRectF bounds, const ShownPage& page, const Theme& theme);
-/// Height that paint_cells_legend() wants.
+/// The height that paint_cells_legend() needs.
 double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, double width);
 
-/// Figures of a followed cell besides its way.
+/// Figures of a followed cell besides its path.
 struct TrailDetails {
   std::shared_ptr<const std::vector<CellChoice>> choices;  ///< by step of the trail; null: nothing is known
   QString token;
 };
-/// The way of a followed cell, router by router: all its branches with their weights, and which one came next. Routers
-/// of `page` have their colours. Returns the height used.
+/// Paints the path of a followed cell, router by router: all its branches with their weights, and the branch that came
+/// next. Routers of `page` have their colours. Returns the height used.
 double paint_trail(QPainter& painter, QRectF bounds, const CellTrail& trail, const ShownPage& page,
                    const TrailDetails& details, const Theme& theme);
 /// "next: branch 7, margin 0.031"; empty: neither is recorded.
@@ -42,7 +43,7 @@ QString next_text(const CellChoice& choice);
 /// Tokens of a branch with bars of their lift, as many as fit.
 void paint_dictionary(QPainter& painter, QRectF bounds, const BranchDictionary& dictionary, DictionaryOrder order,
                       const Theme& theme);
-/// What can be done here, where nothing is chosen.
+/// Paints a hint on what to choose.
 void paint_hint(QPainter& painter, QRectF bounds, const QString& text, const Theme& theme);
 
 }  // namespace stormcell::views

@@ -62,7 +62,7 @@ void CellsPicture::show_next() {
 
 void CellsPicture::make_visible(int64_t sequence) {
   if (sequence < first_ || sequence >= end_) return;
-  // Before it is laid out, nothing is on show.
+  // Nothing is visible before the layout.
   wanted_ = laid_out_ ? -1 : sequence;
   if (wanted_ >= 0) return;
   double y = -scroll_.offset;
@@ -93,7 +93,7 @@ CellsMetrics CellsPicture::made_metrics() const {
   const auto pictured =
       std::find_if(columns_.begin(), columns_.end(), [](const Column& column) { return column.shown.pictures; });
   if (pictured == columns_.end()) return m;
-  // Names stand above pictures, which then lie side by side.
+  // Names are above pictures, which are then side by side.
   const QSize shape = pictured->shown.shape;
   m.gutter = 0, m.head = m.line;
   const QSizeF room(m.width, text_area().height());
@@ -185,7 +185,7 @@ const LineLayout& CellsPicture::layout(size_t column, size_t line) const {
       places.emplace_back(position % read.columns, position / read.columns);
     }
   if (columns_[column].shown.pictures && shown.placed) {
-    // Of all cells, padding that is not shown too: a part keeps its place.
+    // The grid counts all cells, hidden padding too, so that each part keeps its place.
     const int columns = std::max(1, read.columns);
     const QSize grid(columns, std::max(1, static_cast<int>((read.cells + columns - 1) / columns)));
     if (places.empty()) places.resize(shown.chips.size());
@@ -204,7 +204,7 @@ double CellsPicture::block_height(int64_t sequence) const {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (const auto line = line_of(c, sequence)) height = std::max(height, layout(c, *line).height);
   }
-  // What is not read yet is taken for one row.
+  // Blocks that are not read yet count as one row.
   const CellsMetrics& m = metrics();
   return height > 0 ? height : std::max({2 * m.line, m.pitch(), m.head + m.picture}) + m.block_gap;
 }
@@ -264,7 +264,7 @@ void CellsPicture::forget_layout() {
 
 void CellsPicture::update_bar() {
   const QSignalBlocker quiet(bar_);
-  // No bar where everything fits.
+  // No scroll bar if everything fits.
   const double room = text_area().height() + metrics().block_gap;
   double y = 0;
   int64_t fits = 0;

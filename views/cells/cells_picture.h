@@ -18,7 +18,7 @@ class CellsPicture : public QWidget {
  public:
   explicit CellsPicture(QWidget* parent = nullptr);
   struct Column {
-    QString title;  ///< of the run, where there are two
+    QString title;  ///< of the run, if there are two
     std::shared_ptr<const CellPage> page;
     ShownPage shown;
   };
@@ -28,26 +28,26 @@ class CellsPicture : public QWidget {
     std::shared_ptr<const BranchDictionary> dictionary;
     DictionaryOrder order = DictionaryOrder::count;
   };
-  /// One run, or two beside each other; sequences [first, end) can be scrolled to, or of these the `listed` ones alone
-  /// (ascending) where there are any.
+  /// Shows one run, or two beside each other. Sequences [first, end) can be scrolled to, or only the `listed` ones
+  /// among them (ascending) if there are any.
   void set_columns(std::vector<Column> columns, int64_t first, int64_t end, const std::vector<int64_t>& listed = {});
   void set_aside(Aside aside);
   void set_cell(const std::optional<CellPlace>& cell);
   void show_sequence(int64_t sequence);
-  /// The one behind that at the top; behind the last the first.
+  /// Moves to the sequence after the top one; from the last to the first.
   void show_next();
-  /// Puts a sequence on show, unless some of it is.
+  /// Scrolls to a sequence unless part of it is visible.
   void make_visible(int64_t sequence);
   const CellScroll& scroll() const { return scroll_; }
-  /// Not all sequences have room.
+  /// True if not all sequences have room.
   bool scrolls() const;
-  /// One picture at a time, as large as there is room for, as a film is seen; else side by side.
+  /// One picture at a time, as large as possible, as in a film; else side by side.
   void set_single(bool single);
   /// Sequences side by side.
   int across() const { return metrics().across; }
-  /// Where a cell is drawn; empty where it is not on show.
+  /// The rectangle of a cell; empty if it is not visible.
   QRectF chip_rect(size_t column, const CellPlace& place) const;
-  /// Where the legend's chip of a branch is.
+  /// The rectangle of a branch's chip in the legend.
   QRectF branch_rect(int branch) const {
     return static_cast<size_t>(branch) < legend_.size() ? legend_[branch] : QRectF();
   }
@@ -56,7 +56,7 @@ class CellsPicture : public QWidget {
  signals:
   void cell_picked(const std::optional<stormcell::CellPlace>& cell);
   void branch_picked(int branch);
-  /// Other sequences came on show.
+  /// Other sequences became visible.
   void scrolled_to(int64_t sequence);
 
  protected:
@@ -88,8 +88,7 @@ class CellsPicture : public QWidget {
   int64_t count() const;
   int64_t sequence_at(int64_t number) const;
   int64_t number_of(int64_t sequence) const;
-  /// Rows of such sequences side by side: their number, that in which one stands, the first sequence of one, its
-  /// height.
+  /// Rows of sequences side by side: their number, the row of a sequence, the first sequence of a row, its height.
   int64_t rows() const;
   int64_t row_of(int64_t sequence) const;
   int64_t first_of(int64_t row) const;

@@ -73,7 +73,7 @@ void CellsPicture::leaveEvent(QEvent*) {
   update();
 }
 
-/// Along the text by chips, or to the row above or below; into the next sequence where one ends.
+/// Moves along the text by chips, or to the row above or below; at the end into the next sequence.
 void CellsPicture::move_cell(int chips, int rows) {
   const auto now = selected(0);
   if (!now) {
@@ -96,7 +96,7 @@ void CellsPicture::move_cell(int chips, int rows) {
     const auto line = beside(rows * across());
     if (!line || count_of(*line) == 0) return;
     to.line = *line;
-    // Into the first or last row of the sequence beside, at the same place across.
+    // Goes to the first or last row of the neighbouring sequence, at the same horizontal place.
     const LineLayout& there = layout(0, to.line);
     const int row = rows > 0 ? 0 : there.row.back();
     const double x = layout(0, now->line).chips[now->chip].center().x();

@@ -1,4 +1,4 @@
-// What the view of cells says in words and tables.
+// Words and tables of the view of cells.
 #include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-/// "3", "3 + 5", "dropped by 2", "none"; of an exit "leaves", "goes on", "none".
+/// "3", "3 + 5", "dropped by 2", "none"; for an exit "leaves", "goes on", "none".
 QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitRole& test) {
   QStringList parts;
   for (int j = 0; j < fan_out; ++j) {

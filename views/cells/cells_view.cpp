@@ -26,7 +26,7 @@ const RouterLine* router_of(const CellsOverview& overview, const Selection& sele
   return overview.routers.empty() ? nullptr : &overview.routers.front();
 }
 
-/// The chosen phase, where the router's cells are of it: else all of them would step back.
+/// The chosen phase, if the router has cells of it: otherwise all cells would be faded.
 QString phase_to_show(const CellsOverview& overview, const Selection& selection) {
   const RouterLine* router = router_of(overview, selection);
   return router && overview.has_phase(router->space, selection.phase.toStdString()) ? selection.phase : QString();
@@ -54,7 +54,7 @@ std::shared_ptr<const CellPage> read_around(const Source& source, const std::str
 /// Loads of so many windows are added up.
 constexpr int64_t kMostRankWindows = 64;
 
-/// Reads nothing where no router has more branches than there are hues.
+/// Reads nothing if no router has more branches than there are hues.
 BranchRanks read_ranks(const std::vector<RouterLine>& routers, const Source& source, const Progress& progress) {
   BranchRanks ranks;
   if (std::ranges::all_of(routers, [](const RouterLine& r) { return r.branches <= Theme::kCategories; })) return ranks;
@@ -183,7 +183,7 @@ CellOptions CellsView::options() const {
           static_cast<PictureTint>(pictures_->currentIndex())};
 }
 
-/// Lines of text, or the smallest pictures side by side and what lies between those that are kept.
+/// Lines of text, or the smallest pictures side by side, including the sequences between kept ones.
 CellsView::OnShow CellsView::on_show() const {
   const int64_t wide = std::max(width(), picture_->width()), high = std::max(height(), picture_->height());
   return {std::clamp<int64_t>(high / 38, 20, 128), (wide / 100 + 1) * (high / 130 + 1)};
@@ -250,7 +250,7 @@ View::Load CellsView::load(const Context& context, const Selection& selection) {
   if (!same) {
     known = {};
     known.context = context;
-    // Another run or range begins at its begin, unless a cell is followed.
+    // Another run or range starts at its beginning, unless a cell is followed.
     if (!data_.overview || unread() & (Part::run | Part::other))
       top_ = selection.cell ? std::max<int64_t>(0, selection.cell->sequence - 1) : 0;
   }
@@ -365,7 +365,7 @@ void CellsView::show_data() {
   std::vector<CellsPicture::Column> columns;
   columns.push_back({data_.context.main.title, data_.page, show_page(*data_.page, now, nullptr)});
   if (data_.other) {
-    // One scale for both, and in the second what differs from the first.
+    // Both have one scale; the second marks its differences from the first.
     ShownPage there = show_page(*data_.other, now, data_.page.get());
     const double high = std::max(columns[0].shown.high, there.high);
     columns[0].shown = show_page(*data_.page, now, nullptr, high);
@@ -373,7 +373,7 @@ void CellsView::show_data() {
   }
   for (CellsPicture::Column& column : columns)
     if (data_.ranks) column.shown.ranks = *data_.ranks;  // of this run: a branch has one colour in both columns
-  // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
+  // Sequences whose picture is not kept are left out if pictures are shown: the line above states their number.
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
                         pictures ? o.pictured : std::vector<int64_t>());
@@ -383,7 +383,7 @@ void CellsView::show_data() {
                        data_.choices, dictionary ? data_.dictionary : nullptr,
                        static_cast<DictionaryOrder>(order_->currentIndex())});
   picture_->set_cell(selection_.cell);
-  // What is on show must have been read: another run may have come while the picture stood elsewhere.
+  // The visible page must be read: another run may have come while the picture showed another place.
   if (!page_covers(data_, selection_, picture_->scroll().sequence)) picture_->show_sequence(top_);
   if (selection_.cell) picture_->make_visible(selection_.cell->sequence);
   const QSignalBlocker quiet(sequence_);

@@ -1,5 +1,5 @@
-// The input itself: tokens coloured by where a router sent them, all routers as stripes below, a branch's dictionary
-// beside.
+// View of the input itself: tokens coloured by the branches that a router sent them to, all routers as stripes below, a
+// branch's dictionary at the side.
 #pragma once
 #include "views/cells/cells_picture.h"
 #include "views/frame/view.h"
@@ -43,12 +43,12 @@ class CellsView : public View {
   };
   void build();
   void connect_all();
-  /// What a window of this size has room for, at most.
+  /// Upper limits for what a window of this size shows.
   struct OnShow {
     int64_t lines = 0, pictures = 0;
     int64_t sequences(const CellsOverview& overview) const;
   };
-  /// Reads what `known` lacks.
+  /// Reads the parts that `known` lacks.
   static Data read(Data known, const Selection& selection, int64_t top, OnShow on_show, const Progress& progress,
                    QString& trouble);
   void show_data();
@@ -67,7 +67,7 @@ class CellsView : public View {
   Data data_;
   Selection selection_;
   int64_t top_ = 0;
-  bool color_chosen_ = false;  ///< by the user; else it is what tells most of a run
+  bool color_chosen_ = false;  ///< chosen by the user; else it is the most useful one for the run
 };
 
 }  // namespace stormcell::views

@@ -1,4 +1,4 @@
-// Where the lines and columns of the comparison lie. Pure functions of sizes.
+// Layout of the comparison's lines and columns. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 
@@ -10,16 +10,16 @@ class CompareGeometry {
   CompareGeometry(QSizeF size, double unit, int head, int lines, double scrolled);
   QRectF head() const { return {margin(), 0.5 * unit_, size_.width() - 2 * margin(), 1.5 * unit_ * head_}; }
   QRectF titles() const { return {0, head().bottom() + 0.3 * unit_, size_.width(), 1.8 * unit_}; }
-  /// Where lines are on show.
+  /// The room of the lines.
   QRectF body() const;
   QRectF line(int index) const;
   /// -1: none.
   int at(QPointF point) const;
   int first() const;
   int end() const;
-  /// Lines stand further apart where a few would leave the room empty.
+  /// Lines are further apart if few of them would leave the room empty.
   double line_height() const;
-  /// How far the lines can be scrolled.
+  /// The largest distance that lines can be scrolled.
   double most_scrolled() const;
   double unit() const { return unit_; }
 

@@ -1,4 +1,4 @@
-// The lines of a comparison on a scrolled surface: only what is on show is painted, however many figures there are.
+// The lines of a comparison on a scrolled surface: only visible ones are painted, however many figures there are.
 #pragma once
 #include <QAbstractScrollArea>
 
@@ -19,7 +19,7 @@ class CompareList : public QAbstractScrollArea {
   int current() const { return current_; }
 
  signals:
-  /// A routing figure was chosen; branch -1: of the whole router.
+  /// A routing figure was chosen; branch -1: the whole router.
   void picked(const QString& router, int branch);
 
  protected:
@@ -32,7 +32,7 @@ class CompareList : public QAbstractScrollArea {
 
  private:
   void update_range();
-  /// Goes on in this direction where a section's title stands.
+  /// Chooses a line, or the next one in this direction if it is a section's title.
   void choose(int line, int direction);
 
   CompareModel model_;

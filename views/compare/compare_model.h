@@ -1,4 +1,4 @@
-// What two runs differ in, as rows in sections: what each difference means, and what is worth showing. Pure.
+// Model of the comparison of two runs: rows in sections, the meaning of each difference, and a choice of rows. Pure.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -12,8 +12,8 @@
 
 namespace stormcell::views {
 
-/// Significant with a direction, significant without one, told apart by nothing, measured without an interval, only in
-/// one run, of other things in each, a speed-up that one of the runs does not state.
+/// A difference is: significant with a direction; significant without one; not distinguishable; measured without an
+/// interval; in one run only; between figures of different things; a speed-up that one run does not state.
 enum class Meaning { better, worse, differs, same, unknown, only_one, apart, withheld };
 QString text_of(Meaning meaning);
 QString definition_of(Meaning meaning);
@@ -48,7 +48,7 @@ struct CompareFilter {
   QString search;  ///< words that must all occur in section, name or path
   CompareShow show = CompareShow::differing;
 };
-/// What is on show, line by line: a section's title, or one of its rows.
+/// A visible line: a section's title, or one of its rows.
 struct CompareLine {
   const CompareSection* section = nullptr;
   const CompareRow* row = nullptr;  ///< null: the title

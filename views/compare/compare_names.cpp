@@ -14,7 +14,7 @@ QString plain(double value) { return number_text(value, 4); }
 QString yes_no(double value) { return value != 0 ? tr("yes") : tr("no"); }
 QString seconds(double value) { return number_text(value) + " s"; }
 
-/// By the last part of the path; what is not listed is shown as it is called in the JSON.
+/// A name by the last part of the path; other figures keep their name in the JSON.
 struct KnownFigure {
   const char *key, *name, *definition;
   QString (*text)(double);
@@ -120,7 +120,7 @@ struct Parts {
   QString group, subject, key;
 };
 
-/// By group, the longer names first. %1: the subject.
+/// Sections by group, longer names first. %1: the subject.
 struct Section {
   const char* group;
   int rank;

@@ -62,7 +62,7 @@ void paint_titles(QPainter& p, const C& g, double limit, const Theme& theme) {
   text(p, g.column(C::meaning, at).adjusted(0.5 * g.unit(), 0, 0, 0), Qt::AlignLeft, tr("meaning"), theme.faint);
 }
 
-/// From the middle to the difference; its interval across; an arrow where it does not fit.
+/// Paints a bar from the middle to the difference, with its interval across, and an arrow if it does not fit.
 void paint_bar(QPainter& p, const CompareRow& row, const QRectF& column, double limit, double unit, const QColor& color,
                const Theme& theme) {
   const QRectF at = column.adjusted(1.2 * unit, 0, -1.2 * unit, 0);

@@ -8,10 +8,9 @@
 
 namespace stormcell::views {
 
-/// By what a difference means, not by its sign.
+/// Colour by the meaning of a difference, not by its sign.
 QColor color_of(Meaning meaning, const Theme& theme);
-/// What the ends of the bars stand for: a round figure that four of five relative differences on show stay below, at
-/// most 1.
+/// Value at the ends of the bars: a round number above four of five visible relative differences, at most 1.
 double bar_limit(const std::vector<CompareLine>& lines);
 
 void paint_compare(QPainter& painter, const CompareModel& model, const std::vector<CompareLine>& lines,

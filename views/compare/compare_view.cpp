@@ -10,7 +10,7 @@
 namespace stormcell::views {
 namespace {
 
-/// As the façade names a run.
+/// The façade's name of a run.
 std::string name_of_run(const Source& source) { return source.file + "#" + std::to_string(source.run); }
 
 }  // namespace

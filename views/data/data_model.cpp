@@ -36,13 +36,12 @@ class HtmlTable {
     for (const QString& c : cells) html_ += "<td style='" + rule() + "'>" + c + "</td>";
     html_ += "</tr>";
   }
-  /// A name and what there is to say of it, in a table of such rows alone.
+  /// Adds a row with a name and its text, in a table of such rows only.
   void pair(const QString& name, const QString& text) {
     html_ +=
         "<tr><td width='14%' style='" + rule() + "'>" + name + "</td><td style='" + rule() + "'>" + text + "</td></tr>";
   }
-  /// As wide as the page but for the rules' own width, with a rule below each row: the eye follows a row across the
-  /// gaps.
+  /// As wide as the page except for the rules, with a rule below each row that guides the eye across the gaps.
   QString text() const { return "<table width='99%' cellspacing='0' cellpadding='3'>" + html_ + "</table>"; }
 
  private:
@@ -72,7 +71,7 @@ QString model_part(const SessionData& d, const Theme& theme) {
   return table.text();
 }
 
-/// Of the data: what is recorded of decoding is a pass for the input of a batch and one for each turn.
+/// Batches of the data. A recording of decoding has more: one for the input of a batch and one for each turn.
 qlonglong batches_of(const RunContents& run) {
   if (run.line.batches_of_data > 0) return run.line.batches_of_data;
   return run.line.result && run.line.result->generated ? run.line.result->generated->batches : run.line.batches;

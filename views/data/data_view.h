@@ -1,4 +1,4 @@
-// What the session's model, dataset and runs contain, and what they lack.
+// View of the content of the session's model, dataset and runs, and of what they lack.
 #pragma once
 #include "views/data/data_model.h"
 #include "views/frame/view.h"

@@ -17,7 +17,7 @@ std::vector<int> load_ranks(std::span<const int64_t> load) {
 QColor branch_color(int branch, const std::vector<int>& ranks, const Theme& theme) {
   if (ranks.empty()) return theme.category(branch);
   if (branch < 0 || branch >= std::ssize(ranks)) return theme.faint;
-  // The last rank is still told from the ground.
+  // The last rank must still differ from the background.
   constexpr double kPalest = 0.12;
   return theme.sequential(1 - (1 - kPalest) * ranks[branch] / static_cast<double>(ranks.size() - 1));
 }

@@ -4,7 +4,7 @@
 
 namespace stormcell::views {
 
-/// DejaVu Sans, from Debian's package at build; the system's font where the build found none.
+/// DejaVu Sans, from Debian's package at build; the system's font if the build found none.
 QFont picture_font();
 
 }  // namespace stormcell::views

@@ -6,7 +6,7 @@
 
 namespace stormcell::views {
 
-/// Text in one line, in the middle of the height; what has no room ends in "…".
+/// Writes text in one line, in the middle of the height; text without room ends in "…".
 void write_line(QPainter& painter, QRectF where, int align, const QString& text);
 /// An empty rectangle.
 void draw_frame(QPainter& painter, QRectF where, const QColor& color, double width, Qt::PenStyle style = Qt::SolidLine);

@@ -10,7 +10,7 @@ namespace stormcell::views {
 struct Theme {
   bool dark = false;
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
-  /// So many hues are told apart by everybody.
+  /// Hues that everybody can tell apart.
   static constexpr int kCategories = 8;
   /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them wraps.
   QColor category(int index) const;
@@ -18,9 +18,9 @@ struct Theme {
   QColor sequential(double t) const;
   /// t in [-1, 1]: blue below, orange above, the background's lightness at 0.
   QColor diverging(double t) const;
-  /// Of values on both sides of a middle, or on one.
+  /// The tone for values on both sides of a middle (diverging), or on one (sequential).
   QColor tone(double t, bool two_sided) const { return two_sided ? diverging(t) : sequential(t); }
-  /// Readable on `fill`.
+  /// A colour that is readable on `fill`.
   static QColor text_on(const QColor& fill);
 
   static const Theme& light();

@@ -9,7 +9,7 @@ namespace stormcell::views {
 
 /// Null where there is none.
 QImage image_of(const Thumbnail& thumbnail);
-/// Fills `box`. Made larger its pixels stay squares, as they are what is known; made smaller they are averaged.
+/// Fills `box`. Enlarged pixels stay squares, since no more is known; reduced ones are averaged.
 void draw_image(QPainter& painter, QRectF box, const QImage& image);
 
 }  // namespace stormcell::views

@@ -1,5 +1,5 @@
-// Batches over time, with the range that is looked at: drag to choose one, drag its middle to move it, play to let it
-// run.
+// A strip of batches over time with the chosen range: drag to choose a range, drag its middle to move it, play to let
+// it run.
 #pragma once
 #include <QTimer>
 #include <QWidget>
@@ -8,7 +8,7 @@
 
 namespace stormcell::views {
 
-/// Where batches lie on a strip; pure, so that it is tested without a window.
+/// Places of batches on a strip; pure, so that it is tested without a window.
 struct TimeScale {
   double left = 0, width = 1;
   int64_t batches = 0;

@@ -43,7 +43,7 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
     if (p.interval) values.insert(values.end(), p.interval->begin(), p.interval->end());
   }
   if (page.target_value) values.push_back(*page.target_value);
-  // A line of pixels from below: larger values stand higher.
+  // The axis starts a line of pixels from below: larger values are higher.
   values_ = ValueAxis::around(values, 0, plot.height(), 0.01);
   ticks_ = values_.ticks(std::max(2, static_cast<int>(plot.height() / (3 * line))));
   place_gallery();
@@ -78,7 +78,7 @@ void ExitsLayout::place_gallery() {
   const double head = std::min(line_ + 2, room / static_cast<double>(std::max<size_t>(1, exits)));
   const auto taking = std::count_if(items.begin(), items.end(), [](int of) { return of > 0; });
   double left = room - head * static_cast<double>(exits);
-  // Pictures are squares, three lines high where there is room for one of each exit, with a line below them for wrong
+  // Pictures are squares, three lines high if there is room for one of each exit, with a line below them for wrong
   // answers.
   const bool pictures = !page_.pictures.empty();
   const double below = 4 + (pictures && wrong ? line_ : 0);

@@ -1,4 +1,4 @@
-// Where the bars, the curve, the classes and the items of the view of exits lie. Pure functions of sizes.
+// Layout of the bars, the curve, the classes and the items in the view of exits. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 #include <QSizeF>
@@ -15,27 +15,28 @@ class ExitsLayout {
   /// `line`: height of a line of text; `digit`: width of a digit.
   ExitsLayout(const ExitsPage& page, QSizeF size, double line, double digit);
 
-  /// plot: within the axes of the curve; where there is none the note that says why, and the others have its room.
+  /// plot: within the axes of the curve; without a curve it holds the note with the reason, and the others get its
+  /// room.
   QRectF headline, bars, plot, classes, gallery;
 
-  /// The room of one exit's bar, of which `share` is filled.
+  /// The room of one exit's bar; `share` of it is filled.
   QRectF bar(size_t exit, double share = 1) const;
   QPointF at(double cost, double value) const;  ///< in the plot
   QPointF point(size_t number) const;
-  /// The point of the curve whose cost lies nearest; never those that ran.
+  /// The point of the curve with the nearest cost; never the thresholds that ran.
   std::optional<size_t> point_near(QPointF place) const;
   const std::vector<double>& ticks() const { return ticks_; }  ///< of the measure
 
-  /// How many classes have room.
+  /// The number of classes that have room.
   size_t shown_classes() const;
   QRectF class_row(size_t number) const;
   QRectF class_part(size_t number, size_t exit) const;
 
-  /// As high as the items need that are shown of it.
+  /// It is as high as its visible items need.
   QRectF gallery_row(size_t exit) const { return rows_[exit]; }
-  /// Of the items of an exit those that fit into its row; empty: it has no room.
+  /// The tile of an item; empty if its exit's row has no room for it.
   QRectF tile(size_t item) const { return tiles_[item]; }
-  /// Below the picture of an item.
+  /// Room below the picture of an item.
   QRectF caption(size_t item) const {
     return {tiles_[item].left(), tiles_[item].bottom(), tiles_[item].width(), line_};
   }

@@ -20,7 +20,7 @@ ShownPoint shown(const QString& name, const ExitPoint& p) {
   return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items, p.threshold, {}};
 }
 
-/// One number where it is the same at all exits.
+/// A single number if it is the same at all exits.
 QString numbers_of(const std::vector<double>& thresholds) {
   QStringList texts;
   for (const double threshold : thresholds) texts << to_qstring(exit_threshold_text(threshold));
@@ -75,7 +75,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
            "--label-field) and `stormcell profile` or `optimize` give one.");
   }
   if (view.curve) page.points.front().numbers = numbers_of(view.curve->thresholds);
-  // What is few among many is seen: there may be no room for all.
+  // Wrong answers come first: they are few, and there may be no room for all items.
   std::stable_partition(page.gallery.begin(), page.gallery.end(), [](const ExitItem& item) { return item.wrong; });
   if (view.target) add_target(*view.target, page);
   if (view.thumbnails > 0)

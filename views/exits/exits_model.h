@@ -1,5 +1,5 @@
-// What the view of exits shows: who left where, by class and one by one, and what every threshold gives. Pure: no
-// widget, no reading.
+// Model of the view of exits: which items left at which exit, by class and one by one, and the result of every
+// threshold. Pure: no widget, no reading.
 #pragma once
 #include <QImage>
 #include <QString>
@@ -13,13 +13,13 @@
 
 namespace stormcell::views {
 
-/// One set of thresholds and what it gives.
+/// One set of thresholds and its result.
 struct ShownPoint {
   QString name;  ///< "those that ran", "0.85", "none leaves"
   double cost = 1, value = 0;
   std::optional<std::array<double, 2>> interval;
   std::vector<int64_t> items;  ///< by exit
-  double threshold = 0;        ///< one for all exits; of those that ran it says nothing
+  double threshold = 0;        ///< one for all exits; meaningless for those that ran
   QString numbers;             ///< of those that ran: "0.9", "0.9, all leave"; else empty
   /// "those that ran (0.9)", "0.85".
   QString title() const { return numbers.isEmpty() ? name : name + " (" + numbers + ")"; }
@@ -35,35 +35,35 @@ struct ExitsPage {
   QString headline, measure;
   std::string unit;                ///< as ExitCurve has it
   QString item;                    ///< "picture", "item"
-  QString plan;                    ///< whose operations all costs are: "as the optimised plan runs"; empty: not known
+  QString plan;                    ///< plan of all costs: "as the optimised plan runs"; empty: not known
   std::vector<QString> exits;      ///< names, the end last
   std::vector<double> costs;       ///< by exit, of the whole network; empty: not known
   std::vector<ShownPoint> points;  ///< those that ran first, then one threshold for all exits, ascending
   std::vector<ShownClass> classes;
   std::vector<ExitItem> gallery;                    ///< of each exit those answered wrong first
-  QString no_curve, gallery_note;                   ///< why there is none, what is lacking; empty: all is there
+  QString no_curve, gallery_note;                   ///< why there is no curve; what is missing; empty: nothing
   QString target;                                   ///< in words; empty: no target was asked for
-  std::optional<double> target_value, target_cost;  ///< that the target bounds; one of them, none of a latency
+  std::optional<double> target_value, target_cost;  ///< bounds of the target; only one of them, neither for a latency
 
-  std::vector<QImage> pictures;  ///< of the gallery's items; null: none is kept. Empty: of none
+  std::vector<QImage> pictures;  ///< of the gallery's items; null: none is kept. Empty: the run keeps none
 
   bool has_curve() const { return points.size() > 1; }
 };
 ExitsPage make_exits_page(const ExitsOfRun& view);
 
-/// The point of the curve whose threshold lies nearest; 0 where there is no curve.
+/// The point of the curve with the nearest threshold; 0 without a curve.
 size_t nearest_point(const ExitsPage& page, double threshold);
 
 /// A value of the measure as text: "98.9 %".
 QString value_text(const ExitsPage& page, double value);
-/// Behind what a cost is a share of, which plan it is of: "of the operations as the optimised plan runs".
+/// Appends the plan to words about a cost's whole: "of the operations as the optimised plan runs".
 QString with_plan(const ExitsPage& page, const QString& words);
 /// "Thresholds, 0.85: 48.1 % of the operations as the optimised plan runs, accuracy 98.4 % [97.2, 99.1]".
 QString gain_text(const ExitsPage& page, size_t point);
-/// The same with who leaves where: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1]; 84.4 %
-/// leave at exit 1, ...".
+/// The same with the items at each exit: "Thresholds, 0.85: 48.1 % of the operations, accuracy 98.4 % [97.2, 99.1];
+/// 84.4 % leave at exit 1, ...".
 QString describe(const ExitsPage& page, size_t point);
-/// Of one item: "#17, label 7: answered at exit 1, right, its confidence 0.08 from the threshold".
+/// Describes one item: "#17, label 7: answered at exit 1, right, its confidence 0.08 from the threshold".
 QString describe(const ExitsPage& page, const ExitItem& item);
 Table make_exits_table(const ExitsPage& page);
 /// The items of the gallery, in its order.

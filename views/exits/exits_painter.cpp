@@ -35,13 +35,13 @@ void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layou
              metrics.elidedText(shown, Qt::ElideRight, first.width()));
 }
 
-/// Shares of the point on show; those that ran as an outline.
+/// Paints shares of the current point; those that ran as an outline.
 void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
                 const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
   paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
-  // Of bars thinner than a line of text some have their words.
+  // If bars are thinner than a line of text, only some are labelled.
   const double each = layout.bars.height() / static_cast<double>(std::max<size_t>(1, page.exits.size()));
   const auto step = static_cast<size_t>(std::max(1.0, std::ceil(0.8 * metrics.height() / each)));
   for (size_t e = 0; e < page.exits.size(); ++e) {
@@ -189,7 +189,7 @@ QString gallery_title(const ExitsPage& page) {
                : tr("Some of each exit, of every label in turn");
 }
 
-/// Of a wrong answer what is right before what was answered: of any colour it tells one.
+/// For a wrong answer the right one comes before the given one: any colour means only one of them.
 QString wrong_text(const ExitItem& item) {
   return QString::fromStdString(item.label) + " " + QChar(0x2192) + " " + QString::fromStdString(item.answer);
 }

@@ -9,7 +9,7 @@
 namespace stormcell::views {
 
 struct ExitMarks {
-  size_t point = 0;                   ///< whose figures are shown; 0: those that ran
+  size_t point = 0;                   ///< point whose figures are shown; 0: those that ran
   std::optional<size_t> hovered;      ///< a point under the pointer
   std::optional<int64_t> chosen;      ///< sequence of the item that is chosen
   std::optional<QString> label = {};  ///< class that the selection names

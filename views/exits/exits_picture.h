@@ -13,7 +13,7 @@ class ExitsPicture : public PagePicture {
  public:
   explicit ExitsPicture(QWidget* parent = nullptr);
   void set_page(ExitsPage page);
-  /// Whose figures are shown; 0: the thresholds that ran.
+  /// Sets the point whose figures are shown; 0: the thresholds that ran.
   void set_point(size_t point);
   void set_selected(std::optional<int64_t> sequence, const QString& label);
   QSize sizeHint() const override { return {900, 560}; }

@@ -119,7 +119,7 @@ void ExitsView::update_run() {
 }
 
 void ExitsView::choose(const QString& text) {
-  // Before there is a curve it stays as it was typed.
+  // Without a curve, the text stays as typed.
   if (!picture_->page().has_curve()) return;
   int point = threshold_->findText(text, Qt::MatchFixedString);
   bool number = false;

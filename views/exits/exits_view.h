@@ -1,4 +1,4 @@
-// Early exits: who answers where, what every threshold gives, which classes and which items go on.
+// Early exits: the items that answer at each, the results of every threshold, and the classes and items that go on.
 #pragma once
 #include "core/configuration/plan_config.h"
 #include "views/exits/exits_picture.h"

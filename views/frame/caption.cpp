@@ -10,7 +10,7 @@ namespace stormcell::views {
 namespace {
 
 constexpr double kMargin = 12, kAbove = 4, kBelow = 5;
-/// Of the width: a longer part loses its middle, so that the others keep a place.
+/// Largest share of the width: a longer part loses its middle, so that the others have room.
 constexpr double kMostOfWidth = 0.36;
 
 QString tr(const char* text) { return QCoreApplication::translate("Caption", text); }

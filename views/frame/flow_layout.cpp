@@ -9,7 +9,7 @@ namespace {
 
 bool is_stretch(QLayoutItem* item) { return item->spacerItem() != nullptr; }
 
-/// Whether `item` is the label of `next`.
+/// True if `item` is the label of `next`.
 bool is_label_of(QLayoutItem* item, QLayoutItem* next) {
   const auto* label = qobject_cast<QLabel*>(item->widget());
   return label && label->buddy() && label->buddy() == next->widget();

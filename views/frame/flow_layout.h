@@ -9,7 +9,7 @@ class FlowLayout : public QLayout {
  public:
   explicit FlowLayout(int spacing) { setSpacing(spacing); }
   ~FlowLayout() override;
-  /// Takes the room that is left in its row: what follows stands at the right.
+  /// Takes the rest of its row: the next items are at the right.
   void add_stretch();
   void addItem(QLayoutItem* item) override { items_ << item; }
   int count() const override { return static_cast<int>(items_.size()); }

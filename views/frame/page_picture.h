@@ -1,4 +1,4 @@
-// A picture of a page: what its layout depends on, and where its tips come from.
+// A picture of a page: it keeps its layout until size or font change, and shows tips.
 #pragma once
 #include <QWidget>
 
@@ -9,9 +9,9 @@ class PagePicture : public QWidget {
   using QWidget::QWidget;
 
  protected:
-  /// What is said of this place; empty: nothing.
+  /// The tip at this place; empty: none.
   virtual QString tip(QPointF place) const = 0;
-  /// The size or the font is another.
+  /// Called when the size or the font has changed.
   virtual void forget_layout() = 0;
 
   bool event(QEvent* event) override;

@@ -1,4 +1,4 @@
-// What all views look at together. A view asks for another selection, the document decides, everyone is told.
+// The selection that all views share. A view asks for another one, the document decides, and everyone is notified.
 #pragma once
 #include <QFlags>
 #include <QString>
@@ -29,16 +29,16 @@ struct Source {
   std::string file;
   int64_t run = 0;
   QString title;                 ///< "demo.storm #3 optimize"
-  std::string revision;          ///< of the file when it was looked at: another one means reading again
+  std::string revision;          ///< of the file when it was examined; another one means that it must be read again
   std::string settings, config;  ///< JSON texts of the run, may be empty
   bool decisions = false;
-  bool figures = false;  ///< its verb left some when it ended
+  bool figures = false;  ///< its verb left figures when it ended
 
   bool empty() const { return file.empty(); }
   bool operator==(const Source&) const = default;
 };
 
-/// What a view shows: a run, maybe beside another one.
+/// The content of a view: a run, perhaps beside another one.
 struct Context {
   Source main;
   Source other;                                    ///< empty: nothing to compare with
@@ -46,7 +46,7 @@ struct Context {
   bool operator==(const Context&) const = default;
 };
 
-/// What of a context and a selection may change, and what of it a view heeds.
+/// Parts of a context and a selection that can change, and that a view may depend on.
 enum class Part : unsigned {
   run = 1,
   other = 2,
@@ -60,17 +60,17 @@ enum class Part : unsigned {
 };
 Q_DECLARE_FLAGS(Parts, Part)
 inline constexpr Parts kNoPart{}, kEveryPart{static_cast<Parts::enum_type>(511)};
-/// These leave figures out; the others only mark some.
+/// These narrow the figures; the others only mark some.
 inline constexpr Parts kNarrowing{static_cast<Parts::enum_type>(8 + 16 + 32)};
 Parts difference(const Context& context, const Selection& selection, const Context& next,
                  const Selection& next_selection);
-/// The parts that are set, each in words: "batches 3 to 8", "phase decode", "label fr", "branch 3".
+/// The set parts, each in words: "batches 3 to 8", "phase decode", "label fr", "branch 3".
 struct Chosen {
   Part part;
   QString text;
 };
 std::vector<Chosen> chosen(const Selection& selection, Parts of = kEveryPart);
-/// The selection with one part let go; a branch goes with its router.
+/// The selection without one part; a branch goes with its router.
 Selection without(Selection selection, Part part);
 
 }  // namespace stormcell::views

@@ -8,22 +8,22 @@
 
 namespace stormcell::views {
 
-/// Nothing, a text, a count or a figure.
+/// A value: nothing, a text, a count or a figure.
 using Value = std::variant<std::monostate, QString, qlonglong, double>;
-/// As a person reads it: grouped counts, figures with four digits.
+/// The value for people: grouped counts, figures with four digits.
 QString to_text(const Value& value);
 
 struct Table {
   struct Column {
-    QString name, tip;  ///< tip: definition, formula, where it comes from
+    QString name, tip;  ///< tip: definition, formula, origin
   };
   std::vector<Column> columns;
   std::vector<std::vector<Value>> rows;  ///< each as long as `columns`
 };
 /// Its own tip and what the glossary says about the words of its name, as HTML.
 QString tip_of(const Table::Column& column);
-/// RFC 4180, a dot as decimal point, full precision. `comments` stand above, each in a line of its own that begins with
-/// '#'.
+/// CSV by RFC 4180, with a dot as decimal point and full precision. `comments` come first, each in a line of its own
+/// that begins with '#'.
 QString to_csv(const Table& table, const QStringList& comments = {});
 
 class TableModel : public QAbstractTableModel {

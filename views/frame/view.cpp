@@ -109,7 +109,7 @@ void View::refresh_note() {
 
 void View::set_picture(QWidget* picture) {
   shown_ = picture;
-  // Whatever a view has put into its row tells what it is.
+  // Gives every control in the row a tip.
   for (QWidget* control : bar_widget_->findChildren<QWidget*>(Qt::FindDirectChildrenOnly))
     if (control->toolTip().isEmpty()) {
       const QString words = glossary_tip(control->accessibleName());

@@ -1,8 +1,8 @@
-// One view of the Studio: controls above, below them a picture or its table twin, or a message where there is nothing
-// to show.
+// One view of the Studio: controls above, and below them a picture, its table, or a message if there is nothing to
+// show.
 //
-// A view never reads by itself: load() describes what has to be read, on another thread, and what to do with the result
-// on this one.
+// A view never reads by itself: load() describes what must be read on another thread, and what to do with the result on
+// this one.
 #pragma once
 #include <QString>
 #include <QWidget>
@@ -26,11 +26,11 @@ class QVBoxLayout;
 
 namespace stormcell::views {
 
-/// A property of a choice: what it would offer besides where others are chosen otherwise, in words. --set says it where
-/// it refuses.
+/// A property of a choice: entries that it would offer under other choices, in words. --set mentions them when it
+/// refuses.
 inline constexpr const char* kElsewhere = "elsewhere";
-/// A property of an editable choice, a QPointF: what is typed must stand in the list or be a number from x to y.
-/// Without it anything goes.
+/// A property of an editable choice, a QPointF: the text must be in the list or a number from x to y. Without it any
+/// text is allowed.
 inline constexpr const char* kNumbersAlone = "numbers_alone";
 
 class View : public QWidget {
@@ -41,16 +41,16 @@ class View : public QWidget {
 
   explicit View(QWidget* parent = nullptr);
 
-  /// What is to be shown from now on. Returns what has to be read for it, null where nothing has.
+  /// Sets what to show from now on. Returns the reading that it needs, null if it needs none.
   Load look_at(const Context& context, const Selection& selection);
-  /// Whether all that was asked for is on show: no reading is under way or has failed, and none is wanted.
+  /// True if everything that was asked for is shown: no reading is under way, has failed or is wanted.
   bool settled() const { return answered_ == asked_ && !wants_load_; }
-  /// The figures of the picture as they stand.
+  /// The current figures of the picture.
   virtual Table table() const = 0;
-  /// What an image export draws: without controls, and whole where the window scrolls. The widget on show, or one
-  /// inside of it.
+  /// The widget that an image export draws: without controls, and whole if the window scrolls. It is the visible
+  /// widget, or one inside it.
   virtual QWidget* picture() = 0;
-  /// Whether the picture has anything to draw; false leaves the message on show.
+  /// True if the picture has anything to draw; false leaves the message visible.
   bool has_content() const { return has_content_; }
   QString message() const;
 
@@ -68,50 +68,48 @@ class View : public QWidget {
   /// One line naming the parts of the selection this view ignores; empty: it ignores none.
   QString note() const;
   const Context& context() const { return context_; }
-  /// For the foot of an exported picture.
+  /// The caption for the foot of an exported picture.
   Caption caption() const { return caption_of(context_, selection_, heeded(), note()); }
 
  signals:
   void selection_wanted(const stormcell::views::Selection& selection);
   void action_wanted(const QString& id);
-  /// An option changed what has to be read: load() is to be asked again.
+  /// An option changed what has to be read: call load() again.
   void load_wanted();
-  /// There is content to export now, or no more.
+  /// Content to export has appeared or gone.
   void content_changed();
   void said(const QString& message);
-  /// The run on show once more, with these passes.
+  /// Run the current run again, with these passes.
   void run_wanted(const stormcell::PassSelection& passes);
-  /// The run on show once more, with these thresholds of its exits.
+  /// Run the current run again, with these thresholds of its exits.
   void thresholds_wanted(const stormcell::RouterThresholds& exits);
-  /// A long piece of work that the user asked for, as load() describes reading: the shell shows how far it is and lets
-  /// it be stopped.
+  /// Long work that the user asked for, as load() describes reading: the shell shows its progress and can stop it.
   void work_wanted(const stormcell::views::View::Load& work);
-  /// A file of the view's making; the shell asks where.
+  /// A file made by the view; the shell asks where to save it.
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
-  /// A change that can be undone: the shell calls `redo` now, and either again when asked to.
+  /// A change that can be undone: the shell calls `redo` now, and either function again on request.
   void edit_wanted(const QString& what, const std::function<void()>& redo, const std::function<void()>& undo);
 
  protected:
-  /// Null where nothing new has to be read: ask unread() what may have to be. The work may not touch the view; what it
-  /// returns is called on the view's thread, unless a later load has replaced it. Errors that the work throws become
-  /// the view's message.
+  /// Null if nothing new must be read: unread() says what may have to be. The work must not touch the view. The
+  /// function that it returns is called on the view's thread, unless a later load has replaced it. Errors of the work
+  /// become the view's message.
   virtual Load load(const Context& context, const Selection& selection) = 0;
-  /// Before load(): marks what the selection marks, without reading.
+  /// Called before load(): marks the selected parts without reading.
   virtual void select(const Selection& selection) = 0;
-  /// What has changed since the last load that was delivered, or that had nothing to read.
+  /// The changes since the last load that was delivered, or that had nothing to read.
   Parts unread() const { return unread_; }
-  /// Which narrowing parts of the selection the figures heed, and Part::other where the other run is on show. Of
-  /// narrowing parts that are not among them the view says so in a line.
+  /// The narrowing parts of the selection that the figures depend on, and Part::other if the other run is shown. A line
+  /// in the view names the narrowing parts that it ignores.
   virtual Parts heeded() const { return Part::range; }
-  /// Sentences for that line beyond what heeded() says.
+  /// Further sentences for that line.
   virtual QStringList remarks() const { return {}; }
-  /// Whether the row of controls stays where a message is on show: for views in which another choice may bring
-  /// something to show.
+  /// True if the row of controls stays beside a message: for views in which another choice may have something to show.
   virtual bool keeps_controls() const { return false; }
-  /// heeded() or remarks() may have changed.
+  /// Call it when heeded() or remarks() may have changed.
   void refresh_note();
 
-  /// The controls above the picture: one row, or several where the window is narrow.
+  /// The controls above the picture: one row, or several in a narrow window.
   FlowLayout* bar() { return bar_; }
   struct Choice {
     QString text, tip;  ///< no tip: that of the glossary
@@ -150,7 +148,7 @@ class View : public QWidget {
 struct ViewEntry {
   const char* id;  ///< as for --export
   const char* title;
-  const char* help;  ///< what it answers, in a sentence
+  const char* help;  ///< the question that it answers, in a sentence
   View* (*make)(QWidget* parent);
 };
 

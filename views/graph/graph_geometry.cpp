@@ -7,11 +7,11 @@ namespace stormcell::views {
 namespace {
 
 constexpr double kMargin = kGraphMargin;
-/// Height of a slot at most: so much, or so much of the room where it is larger.
+/// Largest height of a slot: this, or this share of the room if that is larger.
 constexpr double kTallest = 240, kTallestShare = 0.8;
-/// Of a slot's width: the rest is for edges.
+/// Shares of a slot's width and height that a card takes; the rest is for edges.
 constexpr double kCardShare = 0.7, kCardHeight = 0.8;
-/// Between the name of a row and its squares; some letters are wider than digits.
+/// Gap between the name of a row and its squares; some letters are wider than digits.
 constexpr double kNameGap = 6;
 constexpr double kLeastSquare = 7, kSquareGap = 1.5;
 
@@ -23,7 +23,7 @@ size_t most_rows(const GraphPage& page) {
   return rows;
 }
 
-/// Columns of squares of a row: as wide as it is, where they are few; else as square as the room allows.
+/// Columns of squares in a row: a single line if they are few, else as square as the room allows.
 int square_columns(const QRectF& row, size_t squares) {
   if (static_cast<double>(squares) * (kLeastSquare + kSquareGap) <= row.width()) return static_cast<int>(squares);
   const double side = std::sqrt(row.width() * row.height() / static_cast<double>(squares));
@@ -45,7 +45,7 @@ double GraphLayout::needed_height(const GraphPage& page, double width, double li
   size_t squares = 1;
   for (const GraphCard& c : page.cards)
     for (const GraphRow& r : c.rows) squares = std::max(squares, r.squares.size());
-  // Of many squares several lines.
+  // Many squares take several lines.
   const double across = std::max(1.0, std::floor(least_slot(digit) * kCardShare / (kLeastSquare + kSquareGap)));
   const double row = std::ceil(static_cast<double>(squares) / across) * (kLeastSquare + kSquareGap) + 2;
   const double card = line + 2 + static_cast<double>(most_rows(page)) * std::max(row, 10.0);
@@ -66,7 +66,7 @@ GraphLayout::GraphLayout(const GraphPage& page, QSizeF size, double line, double
     columns = std::max(columns, bands_.back().columns);
     stacked += lane.rows * bands_.back().count;
   }
-  // Without bands nothing leaves the last column: its card ends where the room ends.
+  // With a single band, no edge leaves the last column: its card ends with the room.
   const bool has_bands = std::ranges::any_of(bands_, [](const Bands& bands) { return bands.count > 1; });
   slot_width_ = area_.width() / (has_bands ? columns : columns - 1 + kCardShare);
   stacked = std::max(1.0, stacked);
@@ -167,7 +167,7 @@ void GraphLayout::lay_edges() {
       continue;
     }
     int32_t column = from.column, row = from.row;
-    // Into the next column; where that stands in another band, out at the right and in again at the left.
+    // Goes to the next column; if that is in another band, out at the right and in again at the left.
     const auto go = [&](int32_t next_row, QPointF point) {
       if (band(column, row) != band(column + 1, next_row)) {
         const QRectF last = slot(column, row);

@@ -1,4 +1,4 @@
-// Where the places, squares and edges of the graph of routers lie. Pure functions of sizes.
+// Layout of the places, squares and edges of the graph of routers. Pure functions of sizes.
 #pragma once
 #include <QPainterPath>
 #include <QRectF>
@@ -10,20 +10,20 @@
 
 namespace stormcell::views {
 
-/// A square by the indexes of its card, row and place in the row.
+/// A square, by the indexes of its card, its row and its place in the row.
 struct SquareAt {
   size_t card = 0, row = 0, square = 0;
   bool operator==(const SquareAt&) const = default;
 };
 
-/// Around all of the picture.
+/// Margin around the picture.
 inline constexpr double kGraphMargin = 12;
 
 class GraphLayout {
  public:
-  /// `line`: height of a line of text; `digit`: width of a digit; `legend_height`: what graph_legend_height() wants.
+  /// `line`: height of a line of text; `digit`: width of a digit; `legend_height`: of graph_legend_height().
   GraphLayout(const GraphPage& page, QSizeF size, double line, double digit, double legend_height);
-  /// The least height at which everything has room.
+  /// The least height with room for everything.
   static double needed_height(const GraphPage& page, double width, double line, double digit, double legend_height);
 
   QRectF title, legend;
@@ -34,7 +34,7 @@ class GraphLayout {
   /// Room for the name of a row; empty: there is none.
   QRectF row_name(size_t card, size_t row) const;
   QRectF square(const SquareAt& at) const;
-  /// A line for each stretch: one, or two where it goes on in the next band.
+  /// A line for each stretch: one, or two if the edge continues in the next band.
   const QPainterPath& edge(size_t number) const { return edges_[number]; }
   double edge_width(size_t number) const;
 
@@ -43,12 +43,12 @@ class GraphLayout {
   std::optional<size_t> edge_at(QPointF point) const;
 
  private:
-  /// How the columns of a lane are broken into bands.
+  /// Bands that a lane's columns are broken into.
   struct Bands {
     int32_t count = 1, columns = 1;  ///< of a band
   };
   static Bands bands_of(const PlaceLane& lane, double width, double digit);
-  /// Room of a place, or of an edge that goes past: of all of it a card takes the middle.
+  /// Room of a place or of a passing edge; a card takes its middle.
   QRectF slot(int32_t column, int32_t row) const;
   int32_t band(int32_t column, int32_t row) const;
   void lay_edges();

@@ -16,8 +16,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
 
-/// The parts with which all names begin, and those with which all end, with the dots between; of no name nothing is
-/// left.
+/// The common first parts and the common last parts of all names, with the dots between; every name keeps at least one
+/// part.
 std::pair<QString, QString> ends_of(const std::vector<RouterPlace>& places) {
   if (places.size() < 2) return {};
   QString front = to_qstring(places.front().name), back = front;
@@ -54,7 +54,7 @@ QString name_of(const GraphPage& page, int32_t router, int32_t branch) {
   return to_qstring(branch_name(page.exits[router], branch));
 }
 
-/// Routers alone, as they stand in the graph.
+/// The routers without their loads, as in the graph.
 std::vector<RouterLine> lines_of(const RouterGraph& graph) {
   std::vector<RouterLine> lines;
   for (const GraphRouter& router : graph.routers) lines.push_back(router.line);

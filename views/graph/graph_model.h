@@ -1,5 +1,5 @@
-// The routers of a run as a graph: which feeds which, how many cells came to each, what each branch got. Pure: no
-// widget, no reading.
+// The routers of a run as a graph: which one feeds which, the cells that came to each, and the cells of each branch.
+// Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <algorithm>
@@ -12,25 +12,25 @@
 
 namespace stormcell::views {
 
-/// What a square's tone stands for.
+/// The quantity that a square's tone shows.
 enum class GraphValue { of_all, of_router };
 struct GraphValueText {
   QString name, definition;
 };
 GraphValueText text_of(GraphValue value);
 
-/// Squares of a router. Where it has more branches, each stands for several that follow one another.
+/// Most squares of a router. If it has more branches, each square stands for several in succession.
 inline constexpr int32_t kMostSquares = 64;
 struct GraphSquare : BranchSquare {
   double value = 0;  ///< in the unit of GraphValue
 };
 struct GraphRow {
   int32_t router = 0;
-  QString name;  ///< what tells it from the others of its place
+  QString name;  ///< the part that distinguishes it from others of its place
   std::vector<GraphSquare> squares;
 };
 struct GraphCard {
-  QString name, tight;  ///< as short as they can be told apart, and without what all have in common
+  QString name, tight;  ///< shortest distinct name; and without the part that all share
   std::vector<GraphRow> rows;
 };
 struct GraphPage {
@@ -39,7 +39,7 @@ struct GraphPage {
   std::vector<ExitRole> exits;   ///< by router
   std::vector<GraphCard> cards;  ///< by place
   GuardsOfRun guards;            ///< of the whole run
-  QString begins, ends;          ///< what their names have in common: "cells.", ".mlp"
+  QString begins, ends;          ///< the parts that all names share: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;
   double high = 1;            ///< end of the scale
   int64_t most_cells = 0;     ///< of an edge
@@ -49,20 +49,20 @@ struct GraphPage {
   const GraphRouter& router(int32_t index) const { return graph.routers[index]; }
 };
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value);
-/// Outcomes of the guards of a place's routers; nothing: it has none that were tested.
+/// Outcomes of the guards at a place's routers; empty: none were tested.
 std::optional<GuardLine> guards_of(const GraphPage& page, size_t card);
 
 /// The way of one cell, found in a page.
 struct GraphWay {
   struct Stop {
     int32_t router = 0;
-    std::vector<int32_t> branches;  ///< that it got, ascending; none: it was refused or dropped
+    std::vector<int32_t> branches;  ///< its branches, ascending; none: it was refused or dropped
   };
   std::vector<Stop> stops;  ///< in the order in which the cell met them
-  /// at which something was computed for it: what only arrived there, or passed, does not count
+  /// places that computed something for it; those where it only arrived or passed do not count
   std::vector<int32_t> places;
-  /// Of the layout: those by which alone it can have come to a place. Where there are several, nothing tells which
-  /// brought something.
+  /// edges of the layout that alone can have brought it to a place. If several could, none is listed, because it is not
+  /// known which brought something.
   std::vector<int32_t> edges;
   const Stop* at(int32_t router) const;
   bool computes(int32_t place) const { return std::find(places.begin(), places.end(), place) != places.end(); }
@@ -72,13 +72,13 @@ GraphWay find_way(const GraphPage& page, const CellTrail& trail);
 
 /// "181 routers in 62 places, named without cells.; batches 0 to 1".
 QString graph_caption(const GraphPage& page);
-/// "branch 3", "branches 4 to 7"; of an exit "leaves" and "goes on".
+/// "branch 3", "branches 4 to 7"; for an exit "leaves" and "goes on".
 QString branches_text(const GraphPage& page, int32_t router, const BranchSquare& square);
 /// HTML about a place, a square, an edge.
 QString describe_place(const GraphPage& page, size_t card);
 QString describe_square(const GraphPage& page, int32_t router, const GraphSquare& square);
 QString describe_edge(const GraphPage& page, const PlaceEdge& edge);
-/// The same in a sentence without markup, for who cannot see the picture.
+/// The same as a sentence without markup, for screen readers.
 QString spoken(const GraphPage& page, int32_t router, int32_t branch);
 Table make_branch_table(const GraphPage& page);
 Table make_edge_table(const GraphPage& page);

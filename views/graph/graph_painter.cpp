@@ -27,11 +27,11 @@ void paint_title(QPainter& p, const GraphPage& page, const GraphLayout& layout, 
   p.drawText(rest, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(marks.way_text, Qt::ElideRight, rest.width()));
 }
 
-/// The more transitions the wider; a way that no cell took is dotted, one that nobody counts dashed.
+/// Edges are wider for more transitions; an edge without cells is dotted, one that was not counted dashed.
 void paint_edges(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,
                  const Theme& theme) {
   const bool way = !marks.way.stops.empty();
-  // Those of the chosen cell's way and the one under the pointer last, above the others.
+  // Edges of the chosen cell's way and the one under the pointer are drawn last, above the others.
   for (const bool above : {false, true})
     for (size_t e = 0; e < page.layout.edges.size(); ++e) {
       const PlaceEdge& edge = page.layout.edges[e];
@@ -54,12 +54,12 @@ QString branch_text(const GraphPage& page, int32_t router, const GraphSquare& s)
   return s.branches == 1 ? branches_text(page, router, s) : tr("%1\u2013%2").arg(s.first).arg(s.first + s.branches - 1);
 }
 
-/// Whether the mark of a chosen cell's way has room below the words.
+/// True if the mark of a chosen cell's way has room below the words.
 bool is_tall(const QRectF& box, const QFontMetricsF& metrics) { return box.height() > 5 * metrics.height(); }
 
 void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s,
                   const Theme& theme) {
-  // As in the heatmap: who got nothing is an outline.
+  // A branch without cells is an outline, as in the heatmap.
   if (s.cells == 0) {
     p.setPen(theme.grid);
     p.setBrush(theme.background);
@@ -89,7 +89,7 @@ void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const Gr
     p.drawEllipse(QPointF(box.center().x(), box.bottom() - 12), size / 2, size / 2);
     return;
   }
-  // In a corner, where a percentage stands in the middle.
+  // The mark is in a corner if a percentage is in the middle.
   const bool wide = box.width() > 40;
   p.drawEllipse(wide ? QPointF(box.left() + 6, box.center().y()) : box.center(), size / 2, size / 2);
 }
@@ -111,7 +111,7 @@ void paint_head(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(name, Qt::ElideLeft, inside.width()));
 }
 
-/// Below a card: how often its guards held and missed. A triangle marks misses, so that not colour alone tells them.
+/// Paints the guards' hits and misses below a card. A triangle marks misses, so that colour is not the only sign.
 void paint_guards(QPainter& p, const GraphPage& page, const GraphLayout& layout, size_t card, const Theme& theme) {
   const auto guards = guards_of(page, card);
   if (!guards) return;
@@ -126,7 +126,7 @@ void paint_guards(QPainter& p, const GraphPage& page, const GraphLayout& layout,
     p.drawPolygon(QPolygonF({mark.bottomLeft(), QPointF(mark.center().x(), mark.top()), mark.bottomRight()}));
   else
     p.drawEllipse(mark);
-  // The mark alone has room between cards that stand close.
+  // Between close cards, only the mark has room.
   constexpr double kBetween = 0.25;  // of a card's height: as GraphLayout leaves it
   if (kBetween * layout.card(card).height() < metrics.height() + 2) return;
   const QRectF words = at.adjusted(side + 7, 0, 0, 0);
@@ -173,7 +173,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawRect(layout.card(card));
 }
 
-/// Of the legend's scale, which stands before its words.
+/// Width of the legend's scale, which precedes its words.
 double scale_width(double legend_width) { return std::min(160.0, legend_width * 0.3); }
 constexpr double kScaleGap = 12;
 

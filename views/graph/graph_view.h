@@ -1,5 +1,5 @@
-// Which router feeds which: the routers of a run as a graph, coloured by share of cells, with the way of the chosen
-// cell.
+// View of the routers of a run as a graph: which one feeds which, coloured by share of cells, with the way of the
+// chosen cell.
 #pragma once
 #include "views/frame/view.h"
 #include "views/graph/graph_picture.h"
@@ -25,11 +25,11 @@ class GraphView : public View {
   void changeEvent(QEvent* event) override;
 
  private:
-  /// The way of the selection's cell; null: none is chosen, or nothing tells it.
+  /// The way of the selection's cell; null: none is chosen, or none is known.
   struct Way {
     std::optional<CellPlace> of;
     std::shared_ptr<const CellTrail> trail;
-    QString fault;  ///< why there is none
+    QString fault;  ///< why there is no way
   };
   void show_data();
   void show_way();

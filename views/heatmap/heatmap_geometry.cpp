@@ -70,7 +70,7 @@ std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches)
     needed += std::min(wanted(count), kLeast) + (count > 0 ? kGap : 0);
     if (needed > bounds.height()) break;
   }
-  // Those that have room share it.
+  // The panels that have room share it.
   std::vector<QRectF> panels;
   double top = bounds.top();
   for (size_t i = 0; i < count; ++i) {

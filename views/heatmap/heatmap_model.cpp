@@ -15,14 +15,14 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
-/// The router of another run that this one may be set against; null: there is none.
+/// The router of another run that can be compared with this one; null: there is none.
 const LoadWindows::Router* same_router(const LoadWindows& of, const LoadWindows::Router& as) {
   const auto at = std::find_if(of.routers.begin(), of.routers.end(), [&](const LoadWindows::Router& r) {
     return r.line.name == as.line.name && r.line.branches == as.line.branches;
   });
   return at == of.routers.end() ? nullptr : &*at;
 }
-/// Of one branch in one window.
+/// Load of one branch in one window.
 int64_t load_of(const LoadWindows::Router& router, size_t at, bool padding) {
   return router.load[at] - (padding || router.padding.empty() ? 0 : router.padding[at]);
 }
@@ -60,7 +60,7 @@ void set_tones(HeatMatrix& m, double high) {
     for (size_t c = 0; c < row.value.size(); ++c) {
       const double v = row.value[c];
       double t = std::clamp(v / (v < 0 && ends_low ? 1 : top), -1.0, 1.0);
-      // Three decades: what is a thousandth of the largest is as pale as nothing.
+      // Three decades: a thousandth of the largest value is as pale as nothing.
       if (o.scale == HeatScale::logarithmic)
         t = std::copysign(std::max(0.0, 1 + std::log10(std::max(1e-12, std::abs(t))) / 3), v);
       row.tone[c] = static_cast<float>(t);
@@ -191,7 +191,7 @@ std::vector<ScaleTick> scale_ticks(const HeatMatrix& m, int most) {
       ticks.push_back({at, m.two_sided ? (at < 0.5 ? m.low : at > 0.5 ? m.high : 0) : at * (relative ? 1 : m.high)});
     return ticks;
   }
-  // Above and below 0 the tones run apart: each side has ticks of its own.
+  // On both sides of 0 the tones differ, so each side has ticks of its own.
   const auto place = [&](double value) {
     if (!m.two_sided) return value / m.high;
     return value < 0 ? 0.5 - 0.5 * value / m.low : 0.5 + 0.5 * value / m.high;

@@ -1,4 +1,4 @@
-// What the heatmap shows: one figure for each (router, branch), from windows of loads. Pure: no widget, no reading.
+// Model of the heatmap: one figure for each (router, branch), from windows of loads. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <memory>
@@ -11,10 +11,10 @@
 namespace stormcell::views {
 
 enum class HeatMetric { load, share, weight, drops, imbalance };
-/// `readable`: common where the median branch can be seen on it, else logarithmic.
+/// `readable`: common if the median branch is visible on it, else logarithmic.
 enum class HeatScale { readable, common, per_router, logarithmic };
 enum class HeatOrder { index, load, clustered };
-/// With a second run: beside the first, or the first minus the second.
+/// Two runs: side by side, or the first minus the second.
 enum class HeatPair { single, beside, difference };
 
 struct HeatOptions {
@@ -22,18 +22,18 @@ struct HeatOptions {
   HeatScale scale = HeatScale::common;
   HeatOrder order = HeatOrder::index;
   HeatPair pair = HeatPair::single;
-  bool padding = false;  ///< whether cells that are padding count
+  bool padding = false;  ///< padding counts
   bool operator==(const HeatOptions&) const = default;
 };
 
-/// Of the glossary.
+/// The metric's entry in the glossary.
 const Term& term_of(HeatMetric metric);
 
 struct HeatRow {
   QString router, protocol;
-  std::vector<int> branch;    ///< [columns] the branch that stands in each column
+  std::vector<int> branch;    ///< [columns] the branch of each column
   std::vector<double> value;  ///< [columns] in the metric's unit
-  std::vector<float> tone;    ///< [columns] 0..1, or -1..1 where the metric has two sides
+  std::vector<float> tone;    ///< [columns] 0..1, or -1..1 if the metric has two sides
   double load = 0;            ///< cells of all branches in the range
   double imbalance = 0, entropy = 0;
   int column_of(int branch_number) const;
@@ -44,7 +44,7 @@ struct HeatMatrix {
   std::vector<HeatRow> rows;
   int columns = 0;  ///< most branches of a row
   bool two_sided = false;
-  double low = 0, high = 1;  ///< what the ends of the scale stand for; per router: of the router's largest
+  double low = 0, high = 1;  ///< values at the ends of the scale; per router: shares of the router's largest
   HeatOptions options;
   int64_t first_batch = 0, end_batch = 0;
 };
@@ -52,11 +52,11 @@ struct HeatMatrix {
 /// Sums of one router over windows [from, to).
 struct BranchSums {
   std::vector<int64_t> load;
-  std::vector<int64_t> dropped;  ///< empty where they are not kept
-  std::vector<double> weight;    ///< empty where it is not kept
+  std::vector<int64_t> dropped;  ///< empty if they are not kept
+  std::vector<double> weight;    ///< empty if it is not kept
   double total = 0;              ///< of load
 };
-/// Drops and weight mass count padding in any case: sessions do not keep them apart.
+/// Drops and weight mass always include padding: sessions do not keep them apart.
 BranchSums sum_windows(const LoadWindows::Router& router, int64_t from, int64_t to, bool padding);
 double metric_of(HeatMetric metric, const BranchSums& sums, size_t branch);
 
@@ -66,22 +66,22 @@ struct WindowRange {
 };
 WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end_batch);
 
-/// `high` > 0: the upper end of the scale, else the largest figure. `order_by`: whose columns the order is taken from,
-/// null: data's own.
+/// `high` > 0: the upper end of the scale, else the largest figure is. `order_by`: the data that give the order of
+/// columns, null: data itself.
 HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
                        const LoadWindows* order_by = nullptr);
-/// `common` where the median of the branches that got anything has a tone that can be told from nothing, else
-/// `logarithmic`. Of a metric with two sides always `common`.
+/// `common` if the median tone of branches with load is visible, else `logarithmic`. Always `common` for a metric with
+/// two sides.
 HeatScale readable_scale(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high);
-/// A mark on the scale: where it stands, from 0 to 1, and the figure it stands for.
+/// A mark on the scale: its place, from 0 to 1, and its value.
 struct ScaleTick {
   double at = 0, value = 0;
 };
-/// The ends, and round figures or decades between them. Per router: parts of the router's largest figure.
+/// The ends, and round figures or decades between them. Per router: shares of the router's largest figure.
 std::vector<ScaleTick> scale_ticks(const HeatMatrix& matrix, int most);
-/// Whether the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest has.
+/// True if the lower half of a scale ends at -1: an unused branch has imbalance -1, whatever the busiest one has.
 bool ends_at_minus_one(const HeatOptions& options);
-/// Whether there is anything for make_difference() to subtract: routers of the same name with as many branches.
+/// True if make_difference() can subtract: there are routers of the same name with as many branches.
 bool have_a_router_in_common(const LoadWindows& a, const LoadWindows& b);
 /// Figures of `a` minus those of `b`, for routers of the same name.
 HeatMatrix make_difference(const LoadWindows& a, WindowRange range_a, const LoadWindows& b, WindowRange range_b,
@@ -105,8 +105,8 @@ RouterOverTime make_over_time(const LoadWindows& data, size_t router, bool paddi
 /// `other`: the run that this one is compared with, null: none.
 Table make_table(const LoadWindows& data, WindowRange range, const HeatOptions& options = {},
                  const LoadWindows* other = nullptr, WindowRange other_range = {});
-/// "Only 12 of 210 batches: ...", of batches on show, recorded ones and those of the data. Empty: all are on show. `data`
-/// 0: the session does not say how many there are.
+/// "Only 12 of 210 batches: ...", from the visible batches, the recorded ones and those of the data. Empty: all are
+/// visible. `data` 0: their number is not known.
 QString part_of_data_text(int64_t shown, int64_t recorded, int64_t data);
 /// "block.1: branch 3 got 1,234 cells, 15.2 % of the router's, 1.22 times the mean".
 QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange range, int row, int column);

@@ -13,7 +13,7 @@ QString number(const HeatMatrix& m, double v) {
   switch (m.options.metric) {
     case HeatMetric::share: {
       const QString percent = QString::number(100 * v, 'f', std::abs(v) < 0.0995 ? 1 : 0);
-      // Between shares lie percentage points.
+      // Differences of shares are in percentage points.
       return m.options.pair == HeatPair::difference ? (v > 0 ? "+" : "") + percent : percent + "%";
     }
     case HeatMetric::imbalance:
@@ -57,7 +57,7 @@ void paint_pixels(QPainter& p, const QRectF& to, const QImage& image) {
       p.fillRect(QRectF(to.left() + x * width, to.top() + y * height, width, height), image.pixelColor(x, y));
 }
 
-/// What paint_matrix() draws, part by part.
+/// The parts of paint_matrix().
 struct MatrixPainter {
   QPainter& p;
   const HeatMatrix& m;
@@ -66,7 +66,7 @@ struct MatrixPainter {
   const HeatMarks& marks;
   QFontMetricsF metrics;
 
-  /// As many as fit.
+  /// Draws as many as fit.
   void column_numbers() {
     p.setPen(theme.faint);
     const QRectF area = g.area();
@@ -82,7 +82,7 @@ struct MatrixPainter {
     }
   }
 
-  /// One scaled image, then gaps and figures where cells are large enough to carry them.
+  /// Draws one scaled image, then gaps and figures if cells are large enough.
   void cells(const QImage& tones) {
     p.setRenderHint(QPainter::SmoothPixmapTransform, false);
     paint_pixels(p,
@@ -112,7 +112,7 @@ struct MatrixPainter {
       p.drawLine(QPointF(g.cell(0, c).left(), area.top()), QPointF(g.cell(0, c).left(), area.bottom()));
   }
 
-  /// Where a followed cell went.
+  /// Draws the path of a followed cell.
   void way(const std::vector<HeatCell>& path) {
     p.setRenderHint(QPainter::Antialiasing);
     QPolygonF line;
@@ -213,7 +213,7 @@ QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
   return tick.at > 0 ? tr("0") : ends_at_minus_one(m.options) ? tr("-1") : tr("-max");
 }
 
-/// Below the bar: a line at each tick, and its figure where it has room between those of the ends.
+/// Paints a line at each tick below the bar, and its figure if it has room between those of the ends.
 void paint_ticks(QPainter& p, const QRectF& bar, const HeatMatrix& m, const Theme& theme) {
   constexpr double kGap = 6;
   const QFontMetricsF metrics(p.font());
@@ -276,7 +276,7 @@ QString routers_shown(size_t shown, size_t routers, bool chosen) {
 
 namespace {
 
-/// What the tones of shares stand for, in a line: the words, then a bar from 0 to the largest share with its middle.
+/// Draws the scale of shares in a line: the words, then a bar from 0 to the largest share with its middle.
 void paint_share_scale(QPainter& p, QRectF room, double most, const Theme& theme) {
   constexpr double kBar = 72, kHeight = 8, kGap = 6;
   const QFontMetricsF metrics(p.font());

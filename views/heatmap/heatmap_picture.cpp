@@ -62,7 +62,7 @@ double HeatmapPicture::labels() const {
 }
 
 QRectF HeatmapPicture::bounds(size_t panel) const {
-  // Below the map: its scale, and a router over time where one is chosen.
+  // Room below the map: its scale, and routers over time if any are shown.
   const double below = kScaleHeight + (over_time_.empty() ? 0 : std::clamp(height() * 0.38, 90.0, 340.0));
   const double count = std::max<size_t>(1, panels_.size()), each = (width() - kMargin * (count + 1)) / count;
   const double top = kMargin + (panels_.size() > 1 ? fontMetrics().height() + 4 : 0) + head();
@@ -146,7 +146,7 @@ void HeatmapPicture::paintEvent(QPaintEvent*) {
   std::vector<int> branches;
   for (const TimePanel& panel : over_time_) branches.push_back(panel.over_time.branches);
   const std::vector<QRectF> places = time_panels(below, branches);
-  // What does not fit is left to choosing a router.
+  // Routers without room here can be shown by choosing one.
   const QString aside = routers_shown(places.size(), routers_, !router_.isEmpty());
   for (size_t i = 0; i < places.size(); ++i) {
     const RouterOverTime& t = over_time_[i].over_time;

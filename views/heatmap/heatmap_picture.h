@@ -1,4 +1,4 @@
-// The heatmap as it is painted: one map or two, and routers over time below.
+// The painted heatmap: one map or two, and routers over time below.
 #pragma once
 #include <QWidget>
 #include <optional>
@@ -8,22 +8,22 @@
 
 namespace stormcell::views {
 
-/// What is painted; pushed by HeatmapView, asked by the mouse.
+/// The picture: HeatmapView sets its content, the mouse asks it.
 class HeatmapPicture : public QWidget {
   Q_OBJECT
  public:
   explicit HeatmapPicture(QWidget* parent = nullptr);
   struct Panel {
-    QString title;  ///< of the run, where there are two
+    QString title;  ///< of the run, if there are two
     HeatMatrix matrix;
     QImage tones;
     std::vector<std::vector<HeatCell>> paths;
   };
-  /// One panel, or two beside each other. `over_time`: routers to show below as far as there is room, of `routers` that
-  /// there are.
+  /// Sets one panel, or two beside each other. `over_time`: routers to show below, as many as have room, of `routers`
+  /// in all.
   void set_panels(std::vector<Panel> panels, std::vector<RouterOverTime> over_time, size_t routers);
   void set_trail_text(const QString& text);
-  /// Words on the picture itself, where it shows a part of the data; empty: none.
+  /// Words on the picture itself if it shows a part of the data; empty: none.
   void set_part_text(const QString& text);
   void set_selected(const QString& router, int branch);
   void reset_zoom();
@@ -33,7 +33,7 @@ class HeatmapPicture : public QWidget {
 
  signals:
   void picked(const QString& router, int branch);
-  /// HTML for the cell under the pointer is wanted.
+  /// Asks for the HTML text on the cell under the pointer.
   void tip_wanted(size_t panel, int row, int column, const QPoint& global);
 
  protected:
@@ -62,7 +62,7 @@ class HeatmapPicture : public QWidget {
   std::vector<Panel> panels_;
   std::vector<TimePanel> over_time_;
   size_t routers_ = 0;
-  mutable double labels_ = -1;  ///< what labels() measured; < 0: measure again
+  mutable double labels_ = -1;  ///< result of labels(); < 0: measure again
   /// Height of the lines above the map.
   double head() const;
   QString trail_text_, part_text_, router_;

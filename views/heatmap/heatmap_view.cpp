@@ -50,7 +50,7 @@ bool has_padding(const LoadWindows& data) {
   });
 }
 
-/// Choices stand in the order of their enumerators.
+/// Choices are in the order of their enumerators.
 template <class Enum>
 Enum chosen(const QComboBox* choice) {
   return static_cast<Enum>(choice->currentIndex());
@@ -59,8 +59,7 @@ Enum chosen(const QComboBox* choice) {
 /// Sessions hold this metric of all cells together, real ones and padding.
 bool keeps_no_padding_apart(HeatMetric metric) { return metric == HeatMetric::weight || metric == HeatMetric::drops; }
 
-/// Lines along the edges of the routers' graph: a step goes on with a line that ends where it comes from, or begins
-/// one.
+/// Lines along the edges of the routers' graph: a step continues a line that ends at its start, or begins a new one.
 std::vector<std::vector<HeatCell>> paths_of(const CellTrail& trail, const LoadWindows& data, const HeatMatrix& matrix) {
   std::vector<std::vector<HeatCell>> paths, cells_of(trail.steps.size());
   std::vector<int32_t> ends;  // by path: the step where it ends
@@ -210,7 +209,7 @@ void HeatmapView::connect_picture() {
     emit selection_wanted(wanted);
   });
   connect(picture_, &HeatmapPicture::tip_wanted, this, [this](size_t panel, int row, int column, const QPoint& global) {
-    // What is painted is what is told: its order of columns may come from elsewhere.
+    // Tips follow the painted matrix: its order of columns may come from elsewhere.
     const LoadWindows& of = panel == 1 && data_.other ? other_windows() : windows();
     const WindowRange range = windows_of(of, selection_.first_batch, selection_.end_batch);
     QToolTip::showText(global, describe(picture_->matrix(panel), of, range, row, column), picture_);
@@ -293,7 +292,7 @@ void HeatmapView::select(const Selection& selection) {
     cell_->clear();
   strip_->set_range(selection.first_batch, selection.end_batch);
   picture_->set_selected(selection.router, selection.branch);
-  // What was read may do for another range; for another phase or label it does not.
+  // The data read may do for another range, but not for another phase or label.
   if (data_.all && unread() & (Part::range | Part::router) && !(unread() & (Part::run | Part::phase | Part::label)))
     show_data();
 }
@@ -433,7 +432,7 @@ std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(HeatOptions o) {
   if (o.pair == HeatPair::single)
     return {panel(QString(),
                   make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
-  // The same scale for both, or the eye compares what is not alike.
+  // Both have the same scale, so that equal tones mean equal values.
   const auto matrix = [&](const LoadWindows& of, double up_to) {
     return make_matrix(of, range_of(of), o, up_to, data_.all.get());
   };

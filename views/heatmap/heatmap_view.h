@@ -41,28 +41,27 @@ class HeatmapView : public View {
   void connect_controls();
   void connect_picture();
 
-  // What is shown of the data that were read.
+  // Shows the data that were read.
   void show_data();
   void show_strip();
-  /// What the run does not keep cannot be chosen.
+  /// Disables choices that the run keeps no data for.
   void allow_what_is_kept();
-  /// The chosen options; runs stand beside each other where there is nothing to subtract: remarks() say so.
+  /// The chosen options; if runs cannot be subtracted, they are shown side by side, as remarks() says.
   HeatOptions shown_options() const;
   std::vector<HeatmapPicture::Panel> make_panels(HeatOptions shown);
-  /// Words where the map shows fewer batches than the data have; empty: it shows all.
+  /// Words if the map shows fewer batches than the data have; empty: it shows all.
   QString part_text() const;
   /// The chosen router, or the first ones while none is chosen.
   std::vector<RouterOverTime> over_time(bool padding) const;
   static QString trail_text(const CellTrail& trail);
-  /// A short range is read again from a finer level.
+  /// True if the range is short enough to be read again from a finer level.
   static bool wants_fine(const Data& known, const Selection& selection);
-  /// The windows that the selected range is read from: finer ones where the range is short.
+  /// The windows for the selected range: finer ones if it is short.
   const LoadWindows& windows() const;
   const LoadWindows& other_windows() const;
   bool fine_fits() const;
   HeatOptions options() const;
-  /// True where two runs are shown and only one of them has padding among its cells: the other did not compute it, or
-  /// was given none.
+  /// True if only one of two shown runs has padding among its cells: the other did not compute it, or had none.
   bool padding_in_one_run_only() const;
   void follow();
 

@@ -20,7 +20,7 @@ PassRow* find(Optimisations& state, const QString& id) {
   return nullptr;
 }
 
-/// Whether a pass ran with just what is set of it now.
+/// True if a pass ran with exactly its current options.
 bool has_options(const std::map<std::string, std::string>& options, const PassRow& row) {
   return std::all_of(row.options.begin(), row.options.end(), [&](const OptionRow& option) {
     const auto set = options.find(option.line.key);
@@ -28,8 +28,8 @@ bool has_options(const std::map<std::string, std::string>& options, const PassRo
   });
 }
 
-/// What does not depend on which other passes ran stands in every run; the rest only counts from the run of exactly
-/// this choice.
+/// Takes facts that do not depend on other passes from any run, and the rest only from the run with exactly this
+/// choice.
 void take(Optimisations& state, const RunLine& run, bool exact) {
   for (const PassReport& p : run.result->figures.passes) {
     PassRow* row = find(state, QString::fromStdString(p.name));
@@ -118,7 +118,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
   std::string settings;
   for (const RunLine& run : session.runs)
     if (run.id == settings_of) settings = run.settings;
-  // Newest first: what it says is nearest to what a run would say now.
+  // Newest first: its results are closest to those of a run now.
   for (size_t i = session.runs.size(); i-- > 0;) {
     const RunLine& run = session.runs[i];
     const auto chosen = chosen_passes(run);

@@ -1,4 +1,4 @@
-// Passes as switches, with what earlier runs of the same session say of this choice. Pure: no widget, no reading.
+// Passes as switches, with the results of this choice in earlier runs of the session. Pure: no widget, no reading.
 #pragma once
 #include <QMap>
 #include <QSet>
@@ -22,7 +22,7 @@ struct Gain {
 
 using PassOptions = QMap<QString, QString>;
 
-/// Which passes the next run uses, and what is set of them: by pass and option, where it is not the standard.
+/// The passes of the next run, and their options that are not the standard, by pass and option.
 struct PassChoice {
   QSet<QString> enabled;
   QMap<QString, PassOptions> options = {};
@@ -39,14 +39,13 @@ struct PassRow {
   QString id, summary;
   bool lossy = false, enabled = false;
   std::vector<OptionRow> options;
-  /// The rest: from a run; null or empty where none tells.
+  /// The rest comes from a run; null or empty if no run has it.
   std::optional<bool> applied;
   QString reason;
-  bool left_out = false;  ///< it could be applied, and lost
+  bool left_out = false;  ///< it could be applied, but was slower
   std::optional<Gain> alone, cumulative;
-  QString withheld;  ///< why the run that measured this choice does not state them; empty: it states them or did not
-                     ///< measure them
-  int64_t alone_run = 0;  ///< where `alone` comes from: maybe another run than the rest
+  QString withheld;  ///< why the run with this choice does not state its gains; empty: it does, or did not measure them
+  int64_t alone_run = 0;  ///< run that `alone` comes from; it may differ from the rest
   qlonglong guard_hits = 0, guard_misses = 0;
   std::vector<std::pair<QString, QString>> parameters;
 };
@@ -55,26 +54,26 @@ struct Optimisations {
   std::vector<PassRow> rows;
   int64_t run = 0;              ///< the run that measured exactly this choice; 0: none
   std::optional<Gain> speedup;  ///< of that run, only where it was verified
-  QString withheld;             ///< why it is not stated although it was measured; empty: nothing was withheld
+  QString withheld;             ///< why a measured speed-up is not stated; empty: none was withheld
   std::optional<double> baseline_ms, optimised_ms;
   QString verified;    ///< in words; empty: not verified
   std::string config;  ///< stormcell.config/1 of that run
 };
 
-/// What a run chose; nothing where it was no optimize run.
+/// The choice of a run; empty unless it was an optimize run.
 std::optional<PassChoice> chosen_passes(const RunLine& run);
-/// The same choice as a run would see it: without what is set of passes that are off.
+/// The same choice without options of passes that are off, as a run sees it.
 PassChoice effective(const PassChoice& choice);
-/// The choice with one option set; the standard is not kept.
+/// The choice with one option set; the standard value is not stored.
 PassChoice with_option(const PassChoice& choice, const QString& pass, const OptionRow& option, const QString& value);
-/// "dead-path max-share=0.02, vertical-fusion norms=off"; empty where nothing is set of the passes that run.
+/// "dead-path max-share=0.02, vertical-fusion norms=off"; empty if no pass that runs has an option set.
 QString options_text(const PassChoice& choice);
-/// What is known of a choice from all runs of the session with the same settings as `settings_of`: the newest run with
-/// exactly this choice; reasons also from others where that one is missing.
+/// Results for a choice from all runs of the session with the same settings as `settings_of`: from the newest run with
+/// exactly this choice; without one, reasons come from other runs.
 Optimisations look_up(const SessionOverview& session, int64_t settings_of, const PassChoice& choice);
-/// For Experiment::optimize().
+/// The selection for Experiment::optimize().
 PassSelection selection_of(const PassChoice& choice);
-/// All that run by default: the lossy ones only by name.
+/// All passes that run by default: lossy ones run only by name.
 QSet<QString> default_passes();
 Table make_table(const Optimisations& state);
 /// "1.05x [0.99, 1.08]"

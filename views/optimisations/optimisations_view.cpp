@@ -54,7 +54,7 @@ void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double 
   ImGui::AlignTextToFramePadding();
   ImVec2 at = ImGui::GetCursorScreenPos();
   at.y += ImGui::GetStyle().FramePadding.y;
-  // In a narrow window what a pass does needs the room more.
+  // In a narrow window the text on a pass needs the room more.
   const float height = ImGui::GetTextLineHeight(),
               width = std::clamp(ImGui::GetIO().DisplaySize.x * 0.08f, 56.0f, 130.0f);
   const auto x = [&](double v) {
@@ -254,7 +254,7 @@ void OptimisationsView::frame() {
   ImGui::TextDisabled("%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval")
                                      .arg(span_of(state_), 0, 'f', 2)
                                      .toUtf8()));
-  // Rows share the room that is left, up to a point: in a high window they stand further apart.
+  // Rows share the room that is left, up to a limit: in a high window they are further apart.
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {ImGui::GetStyle().CellPadding.x, row_padding()});
   if (ImGui::BeginTable("passes", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
@@ -321,7 +321,7 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   bool on = row.enabled;
-  // Not within the frame: undo may redraw.
+  // Not within the frame, because undo may redraw.
   if (ImGui::Checkbox(text(row.id.toUtf8()), &on))
     QMetaObject::invokeMethod(
         this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);

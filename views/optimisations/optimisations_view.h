@@ -1,4 +1,4 @@
-// Switches and parameters of the passes, what each was measured to bring, and a run of the choice.
+// Switches and parameters of the passes, the measured gain of each, and a run of the choice.
 #pragma once
 #include <QHash>
 #include <functional>
@@ -37,14 +37,14 @@ class OptimisationsView : public View {
   QWidget* add_options();
   void draw_options(const PassRow& row);
   void frame();
-  /// Above and below what a row holds, in pixels.
+  /// Padding above and below the content of a row, in pixels.
   float row_padding() const;
   void draw_head();
   void draw_row(size_t index);
 
   ImGuiWidget* canvas_;
   QHash<QString, QCheckBox*> boxes_;
-  std::vector<std::function<void()>> refresh_options_;  ///< of the controls: what the state says
+  std::vector<std::function<void()>> refresh_options_;  ///< set the controls to the state
   QComboBox* preset_;
   QPushButton *run_, *save_;
   Context context_;

@@ -55,7 +55,7 @@ void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
     p.drawText(QRectF(x, y - u, metrics.horizontalAdvance(what) + 4, 2 * u), Qt::AlignLeft | Qt::AlignVCenter, what);
     x -= 0.6 * u;
   };
-  // Where there is little room, the line explains itself by standing at 1.
+  // A narrow chart has no label for the baseline's line: its place at 1 explains it.
   if (g.chart().width() > 40 * u) {
     label(base);
     x -= 0.6 * u;
@@ -133,7 +133,7 @@ void paint_ratio(QPainter& p, QRectF bounds, const HeroFigure& figure, const The
   p.setPen(QPen(theme.surface, 2));
   p.setBrush(color);
   p.drawEllipse(QPointF(axis.x(*figure.ratio), y), 0.42 * line, 0.42 * line);
-  // Below: what the dashed line is, kept inside.
+  // Explains the dashed line below it, kept inside.
   const QString text = tr("dashed: 1, the baseline");
   const double width = metrics.horizontalAdvance(text) + 2;
   const double left = std::clamp(one - width / 2, bounds.left(), std::max(bounds.left(), bounds.right() - width));

@@ -44,7 +44,7 @@ void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page)
                           .after_value = both ? after : 0});
 }
 
-/// The third plan, whose times stand beside the baseline's and are no part of a speed-up.
+/// Adds the third plan: its times are beside the baseline's and no part of a speed-up.
 void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.dense) return;
   const double mean = f.dense->latency_ms.mean > 0 ? f.dense->latency_ms.mean : f.dense->latency_ms.median;
@@ -61,7 +61,7 @@ void add_dense(const RunSummaryFigures& f, OverviewPageModel& page) {
        .apart = true});
 }
 
-/// How good the answers are: of what is shown of the plans, and of a plan that is not verified too, as what it is.
+/// Adds the quality of the answers, also for a plan that is not verified, marked as such.
 void add_quality(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   if (!f.quality) return;
   const QualityFigures& q = *f.quality;
@@ -123,7 +123,7 @@ void add_exits(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {
   page.figures.push_back(std::move(row));
 }
 
-/// What optimize was asked of the exits: both plans run with the thresholds that it found.
+/// Adds the target that optimize had for the exits: both plans run with the thresholds that it found.
 void add_exit_target(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.exit_target) return;
   const ExitTarget& t = *f.exit_target;
@@ -163,7 +163,7 @@ QString item_costs_tip(const RunSummaryFigures& f) {
   return (lines << to_qstring(item_costs_source_text(f)).toHtmlEscaped()).join("<br>");
 }
 
-/// What was held beside what was planned, of the whole process: of no plan alone.
+/// Adds held and planned memory of the whole process; it belongs to no single plan.
 void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (!f.weight_budget || f.weight_budget->held_bytes == 0) return;
   QStringList tips;
@@ -177,7 +177,7 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
        .apart = true});
 }
 
-/// "8", "4 to 8"; empty of no router.
+/// "8", "4 to 8"; empty without routers.
 QString branches_of(const RunFacts& facts) {
   if (facts.routers.empty()) return {};
   const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),

@@ -5,7 +5,7 @@
 namespace stormcell::views {
 
 void set_figures(const Summary& summary, OverviewPageModel& page);
-/// Of a run without a summary: what its session counted.
+/// Sets the session's counts, for a run without a summary.
 void set_recorded_figures(const Situation& situation, OverviewPageModel& page);
 
 }  // namespace stormcell::views

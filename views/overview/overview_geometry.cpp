@@ -5,10 +5,10 @@
 namespace stormcell::views {
 namespace {
 
-// In lines of text.
+// Heights and widths in lines of text.
 constexpr double kTitle = 2.4, kFigureRow = 2.4, kPassRow = 3.4, kRouterRow = 1.6, kAxis = 2.2, kNarrow = 62;
 
-/// Between cards, and below the last ones up to the end of the page.
+/// Gaps between cards, and below the last ones to the end of the page.
 constexpr double kCardGap = 0.8, kFoot = 1.4;
 
 double figures_height(const OverviewContent& c) { return (kTitle + 1.9 + kFigureRow * c.figures) * c.unit; }
@@ -40,8 +40,8 @@ double OverviewGeometry::place_columns(double top, double margin, double inner) 
     upper_left = upper_right = std::max(upper_left, upper_right) + more;
     lower_left = lower_right = std::max(lower_left, lower_right) + more;
   } else {
-    // In a low window the next steps come before the figures' end: their buttons are seen at once. Text has room to
-    // spare in the result's card.
+    // In a low window the next steps come before the last figures, so that their buttons are visible at once. Text has
+    // room to spare in the result's card.
     value_height_ = 2.8;
     upper_left = hero_height() - u;
     lower_right = std::max(lower_right, upper_left + lower_left - upper_right);

@@ -1,5 +1,4 @@
-// Where the parts of the overview's page lie: two columns of cards, one where the page is narrow. Pure functions of
-// sizes.
+// Layout of the overview's page: two columns of cards, or one if the page is narrow. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 #include <functional>
@@ -7,18 +6,18 @@
 namespace stormcell::views {
 
 struct OverviewContent {
-  double unit = 15;  ///< height of a line of text: everything grows with it
+  double unit = 15;  ///< height of a line of text; everything scales with it
   int figures = 0, chart_rows = 0, notes = 0;
   bool interval = false, waterfall = false;
   double proof_lines = 3;
-  double room = 0;                             ///< height on show at once, in pixels; 0: not known
-  std::function<double(double)> steps_height;  ///< of a width, in pixels
+  double room = 0;                             ///< visible height, in pixels; 0: not known
+  std::function<double(double)> steps_height;  ///< in pixels, for a width
 };
 
 class OverviewGeometry {
  public:
   OverviewGeometry(double width, const OverviewContent& content);
-  /// What the page needs.
+  /// Height that the page needs.
   double height() const { return height_; }
   bool two_columns() const { return two_columns_; }
   /// Height of the large figure, in units.
@@ -33,14 +32,14 @@ class OverviewGeometry {
   QRectF footer() const { return footer_; }
   QRectF figure_row(int row) const;
   QRectF chart_row(int row) const;
-  /// Between the chart's labels and its right edge.
+  /// The room between the chart's labels and its right edge.
   QRectF chart_area() const;
   int chart_rows() const { return content_.chart_rows; }
   double unit() const { return content_.unit; }
   double padding() const { return 1.1 * content_.unit; }
 
  private:
-  /// Two columns of cards from `top` on; `inner` wide in all. Returns where they end.
+  /// Places two columns of cards from `top` on, `inner` wide together. Returns their lower end.
   double place_columns(double top, double margin, double inner);
   double hero_height() const;
   double steps_height(double width) const;

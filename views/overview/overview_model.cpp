@@ -25,14 +25,14 @@ const QString kDot = QString::fromUtf8("  ·  ");
 
 QString range_text(const std::array<double, 2>& ci) { return tr("%1 to %2").arg(times_text(ci[0]), times_text(ci[1])); }
 
-/// Better, worse, or not to be told apart from 1.
+/// Better, worse, or not distinguishable from 1.
 Tone tone_of(const std::optional<std::array<double, 2>>& ci) {
   if (ci && (*ci)[0] > 1) return Tone::good;
   if (ci && (*ci)[1] < 1) return Tone::bad;
   return Tone::plain;
 }
 
-/// The gain with a target over the model as it came, and the passes' part of it.
+/// The gain with a target over the unchanged model, and the passes' part of it.
 std::pair<QString, Tone> target_headline(const ExitTarget& t) {
   QString text = to_qstring(over_model_sentence(t)) + ".";
   text[0] = text[0].toUpper();

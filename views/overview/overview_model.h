@@ -1,5 +1,5 @@
-// What the overview says about a run: the texts and figures of its page, and the table twin. Pure: no widget, no
-// reading.
+// Model of the overview of a run: the texts and figures of its page, and the table with the same content. Pure: no
+// widget, no reading.
 #pragma once
 #include <QString>
 #include <QStringList>
@@ -16,13 +16,13 @@ enum class Tone { plain, good, bad, warn };
 /// One of the page's large figures.
 struct HeroFigure {
   QString title, value, note;
-  std::optional<double> ratio;  ///< drawn on an axis with its interval where it is a ratio
+  std::optional<double> ratio;  ///< drawn on an axis with its interval if the figure is a ratio
   std::optional<std::array<double, 2>> interval;
   Tone tone = Tone::plain;
-  QString basis;  ///< what a ratio was estimated from
+  QString basis;  ///< origin of a ratio's estimate
 };
 
-/// Whether the result may be believed.
+/// Whether the result can be trusted.
 struct ProofText {
   Tone tone = Tone::plain;  ///< good: verified; bad: failed; warn: not compared; plain: nothing to compare
   QString title;
@@ -31,13 +31,13 @@ struct ProofText {
 
 struct FigureRow {
   QString name = {}, note = {}, tip = {};
-  QString before = {}, after = {}, change = {};  ///< after, change: empty where one plan was measured
+  QString before = {}, after = {}, change = {};  ///< after, change: empty if one plan was measured
   double before_value = 0, after_value = 0;
-  bool apart = false;   ///< of neither plan: it stands in no column of theirs
-  QString remark = {};  ///< in place of bars and change, where the ratio is not stated; empty: it is, or there is none
+  bool apart = false;   ///< of neither plan, so in neither column
+  QString remark = {};  ///< replaces bars and change if the ratio is not stated; empty: it is stated, or there is none
 };
 
-/// A row of the waterfall: from what was reached before to what is reached with this pass.
+/// A row of the waterfall: from the speed before this pass to the speed with it.
 struct WaterfallRow {
   QString name, reason, value, tip;
   bool applied = false;
@@ -45,7 +45,7 @@ struct WaterfallRow {
   std::optional<double> to;
   std::optional<std::array<double, 2>> interval;
   bool left_out = false;
-  /// of the speed with it over the speed without it: behind a fast pass every row stands beyond 1
+  /// for the speed with it over the speed without it: after a fast pass every row is beyond 1
   Tone tone = Tone::plain;
 };
 

@@ -50,7 +50,7 @@ void OverviewPage::set_page(OverviewPageModel page) {
     for (QWidget* w : {static_cast<QWidget*>(label), static_cast<QWidget*>(button)}) w->show();
   }
   steps_layout_->addStretch(1);
-  // Said as a whole where nobody sees the picture.
+  // The whole text, for screen readers.
   setAccessibleDescription(page_.headline + " " + page_.hero.title + " " + page_.hero.value + ". " + page_.hero.note +
                            ". " + page_.proof.title + ". " + page_.proof.text);
   place_steps();

@@ -14,7 +14,7 @@ class OverviewPage : public QWidget {
  public:
   explicit OverviewPage(QWidget* parent = nullptr);
   void set_page(OverviewPageModel page);
-  /// How much of the page is on show at once, in pixels.
+  /// Visible height of the page, in pixels.
   void set_room(int height);
   const OverviewPageModel& page() const { return page_; }
   OverviewGeometry geometry_for(double width) const;
@@ -33,7 +33,7 @@ class OverviewPage : public QWidget {
 
  private:
   void place_steps();
-  /// What the mouse rests on, as HTML; empty: nothing to say.
+  /// The tip at a point, as HTML; empty: none.
   QString tip_at(QPointF point) const;
 
   OverviewPageModel page_;

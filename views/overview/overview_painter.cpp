@@ -55,7 +55,7 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
          page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
 }
 
-/// The mark does not stand out where nothing was to be verified.
+/// The mark is plain if nothing was to be verified.
 QColor proof_color(Tone tone, const Theme& theme) {
   return tone == Tone::plain ? theme.faint : tone_color(tone, theme);
 }
@@ -113,8 +113,8 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
        page.proof.text, font, theme.text);
 }
 
-/// Two bars, one under the other, to the same scale; none where one of the plans has no such figure: it would look like
-/// a zero.
+/// Two bars, one under the other, to the same scale; none if one of the plans has no such figure: it would look like a
+/// zero.
 void paint_pair(QPainter& p, const QRectF& at, const FigureRow& row, const Theme& theme) {
   const double most = std::max(row.before_value, row.after_value), height = at.height() / 2 - 1;
   if (most <= 0 || row.before.isEmpty() || row.after.isEmpty()) return;

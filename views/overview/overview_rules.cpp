@@ -227,7 +227,7 @@ std::vector<RouterSummary> routers_of(const Situation& s) {
   std::vector<RouterSummary> rows;
   if (!has_loads(s)) {
     if (!s.summary) return rows;
-    // Without padding where the run says it: older ones do not.
+    // Uses loads without padding if the run has them: older ones do not.
     for (const RouterFigures& r : s.summary->figures.routing)
       rows.push_back(r.load_real.empty()
                          ? RouterSummary{to_qstring(r.router), r.branches, r.cells, r.dropped, r.imbalance, r.entropy}

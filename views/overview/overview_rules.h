@@ -1,5 +1,5 @@
-// What to do next: a table of rules, each a condition on what is known of a run, a sentence and an action of the
-// application. Pure.
+// Next steps: a table of rules, each a condition on the facts of a run, a sentence and an action of the application.
+// Pure.
 #pragma once
 #include <QString>
 #include <span>
@@ -10,16 +10,16 @@
 
 namespace stormcell::views {
 
-/// All that rules may look at.
+/// The facts that rules can use.
 struct Situation {
   RunFacts facts;
   std::optional<Summary> summary;  ///< see shown()
-  bool repeatable = false;         ///< how the run was made is known
-  bool compared = false;           ///< another run is chosen to compare with
+  bool repeatable = false;         ///< the settings of the run are known
+  bool compared = false;           ///< another run is chosen for comparison
 };
 
-/// What the page shows of what a run said: nothing of verbs that measure nothing; without the gains of passes where
-/// nothing was verified, so that no picture can show them by mistake; with the times of decoding as those of a plan.
+/// The part of a run's result that the page shows. Verbs that measure nothing have none. Without verification, gains of
+/// passes are dropped, so that no picture shows them by mistake. Times of decoding become those of a plan.
 std::optional<Summary> shown(const std::shared_ptr<const Summary>& result);
 
 struct RouterSummary {
@@ -28,8 +28,7 @@ struct RouterSummary {
   int64_t cells = 0, dropped = 0;
   double imbalance = 0, entropy = 0;
 };
-/// Routers with counted loads: the session's, else the summary's. A run without decisions has zeros in the first, which
-/// say nothing.
+/// Routers with counted loads: the session's, or the summary's. A run without decisions has only zeros in the session.
 std::vector<RouterSummary> routers_of(const Situation& situation);
 
 struct NextStep {
@@ -44,10 +43,10 @@ struct StepRule {
   const char* button;
   const char* action;
 };
-/// The most urgent first.
+/// Rules in order of urgency.
 std::span<const StepRule> step_rules();
 
-/// The first `most` rules that hold, no action twice.
+/// The first `most` rules that hold, each action once.
 std::vector<NextStep> next_steps(const Situation& situation, size_t most = 3);
 
 /// Above this, the busiest branch of a router gets at least twice the mean.

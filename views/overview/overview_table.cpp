@@ -32,7 +32,7 @@ class OverviewRows {
   Table take() { return std::move(t_); }
 
   void add_run() {
-    // What is recorded of decoding is a pass for the input of a batch and one for each turn.
+    // A recording of decoding counts a pass for a batch's input and one for each turn.
     const RunLine& line = s_.facts.line;
     const bool generated = line.batches_of_data == 0 && s_.summary && s_.summary->generated;
     const int64_t batches = generated                  ? s_.summary->generated->batches

@@ -1,4 +1,4 @@
-// The first view: what a run came to, whether that may be believed, and what to do next.
+// The first view: the outcome of a run, whether it can be trusted, and the next steps.
 #pragma once
 #include "views/frame/view.h"
 #include "views/overview/overview_page.h"

@@ -1,4 +1,4 @@
-// The figures of one plan, which the overview's page and its table show. Pure.
+// The figures of one plan, for the overview's page and its table. Pure.
 #pragma once
 #include <QString>
 #include <optional>
@@ -16,7 +16,7 @@ struct PlanFigure {
   bool is_compared = true;  ///< false: shown for both plans and never divided
 };
 std::span<const PlanFigure> plan_figures();
-/// What the figure is called for these data: rates count pictures where the items are pictures.
+/// Name of the figure for these data: rates count pictures if the items are pictures.
 struct PlanFigureName {
   QString name, tip, unit;
 };

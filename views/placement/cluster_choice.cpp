@@ -62,7 +62,7 @@ void ClusterChoice::edit() {
   dialog->open();
 }
 
-/// One choice holds the changed one, whatever it was before.
+/// A single entry holds the changed cluster, whatever it was before.
 void ClusterChoice::take(const Cluster& cluster) {
   {
     const QSignalBlocker quiet(box_);

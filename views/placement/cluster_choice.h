@@ -1,4 +1,4 @@
-// Which cluster a view is about: published ones, and one whose figures were changed by hand.
+// Choice of a view's cluster: published ones, and one whose figures were changed by hand.
 #pragma once
 #include <QObject>
 #include <string>
@@ -21,7 +21,7 @@ class ClusterChoice : public QObject {
   QToolButton* button() const { return button_; }
   /// The cluster on show, where changing begins; by its spec it is chosen.
   void set(const std::vector<std::string>& presets, const std::string& spec, const Cluster& cluster);
-  /// As read_cluster() reads it; of the usual one until set() was called.
+  /// Text for read_cluster(); the usual cluster's until set() is called.
   std::string spec() const;
   /// All of them, in the order of the list.
   std::vector<std::string> specs() const;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kGiB = 1073741824.0, kGiga = 1e9, kTera = 1e12;
 constexpr int kMostOfEach = 1024;
-/// What a new network begins with: 400 Gbit/s a GPU.
+/// Bandwidth of a new network: 400 Gbit/s a GPU.
 constexpr double kUsualNetwork = 50e9;
 
 }  // namespace
@@ -74,7 +74,7 @@ Cluster ClusterDialog::cluster() const {
   c.name = name_->text().trimmed().toStdString();
   if (c.name.empty()) c.name = before_.name;
   c.nodes = nodes_->value(), c.gpus_per_node = gpus_->value();
-  // A field shows three decimals: what nobody touched stays as it is.
+  // A field shows three decimals, so untouched figures keep their own value.
   const auto take = [](const QDoubleSpinBox* box, double unit, double& figure) {
     if (std::abs(box->value() - figure / unit) > 5e-4) figure = box->value() * unit;
   };

@@ -15,11 +15,11 @@ class ClusterDialog : public QDialog {
  public:
   /// Begins with the figures of a cluster.
   explicit ClusterDialog(const Cluster& cluster, QWidget* parent = nullptr);
-  /// As the fields say. Of a changed one the source is whoever changed it.
+  /// The cluster of the fields. The source of a changed one is the person who changed it.
   Cluster cluster() const;
 
  signals:
-  /// As a file of schema stormcell.cluster/1, which `stormcell place --cluster` reads.
+  /// Saves a file of schema stormcell.cluster/1, which `stormcell place --cluster` reads.
   void save_wanted(const QString& name, const QByteArray& bytes);
 
  private:

@@ -7,7 +7,7 @@ namespace stormcell::views {
 namespace {
 
 constexpr double kMargin = 12, kGap = 4, kBar = 4;
-/// What a grid with a hole at its end must gain elsewhere.
+/// A grid with a gap at its end counts as smaller by this factor.
 constexpr double kRagged = 0.75;
 
 int rows_of(int count, int columns) { return (count + columns - 1) / columns; }
@@ -19,7 +19,7 @@ QRectF part_of(QRectF whole, int number, int count, int columns, double gap) {
           std::max(1.0, wide - gap), std::max(1.0, high - gap)};
 }
 
-/// How many columns make parts most like squares.
+/// The number of columns that makes parts most like squares.
 int square_columns(QSizeF size, int count) {
   int best = 1;
   double most = 0;

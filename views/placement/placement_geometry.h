@@ -1,4 +1,4 @@
-// Where nodes, GPUs, slots, figures, front and layers of the placement view lie. Pure functions of sizes.
+// Layout of nodes, GPUs, slots, figures, front and layers in the placement view. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 #include <QSizeF>
@@ -19,30 +19,30 @@ class PlacementLayout {
 
   QRectF node(int number) const;
   QRectF gpu(size_t rank) const;
-  /// Of a GPU what its name and load are written in; empty: it has no room.
+  /// Room for the name and load of a GPU; empty: there is none.
   QRectF gpu_title(size_t rank) const;
-  /// The load of a GPU, `over_mean` times the mean: full at twice that.
+  /// The load bar of a GPU, `over_mean` times the mean: full at twice the mean.
   QRectF gpu_bar(size_t rank, double over_mean) const;
-  /// Whether it is more than the bar can show.
+  /// True if the load is more than the bar can show.
   static bool is_beyond_bar(double over_mean) { return over_mean > 2; }
-  /// The whole place of a slot, where the mouse finds it.
+  /// The whole room of a slot, where the mouse finds it.
   QRectF cell(size_t slot) const;
-  /// Its expert: the area is the load's share of the largest one.
+  /// The tile of its expert: its area is the load's share of the largest one.
   QRectF tile(size_t slot) const { return tile(page_.held[slot], slot); }
   QRectF tile(const ShownSlot& expert, size_t slot) const;
   std::optional<size_t> slot_at(QPointF place) const;
   std::optional<size_t> gpu_at(QPointF place) const;
-  /// The nearest slot in a direction of the screen (dx, dy: -1, 0, 1); the same one where there is none.
+  /// The nearest slot in a direction of the screen (dx, dy: -1, 0, 1); the slot itself if there is none.
   size_t neighbour(size_t slot, int dx, int dy) const;
 
   QRectF layer(size_t number) const;  ///< the column of a layer, bar and all
   QRectF layer_bar(size_t number) const;
   std::optional<size_t> layer_at(QPointF place) const;
 
-  /// Whether there are points that lie apart; a single one is told in words.
+  /// True if there are points apart from each other; a single one is described in words.
   bool has_chart() const { return has_chart_; }
   QPointF at(const FrontPoint& point) const;
-  /// The point of the front next to a place, at most some pixels away.
+  /// The nearest point of the front, at most some pixels away.
   std::optional<size_t> front_at(QPointF place) const;
   const std::vector<double>& imbalance_ticks() const { return x_ticks_; }
   const std::vector<double>& pairs_ticks() const { return y_ticks_; }

@@ -1,5 +1,5 @@
-// What the placement view shows: one layer of a placement on its GPUs, and what the whole does before and after what
-// was changed. Pure: no widget, no reading.
+// Model of the placement view: one layer of a placement on its GPUs, and figures of the whole before and after the
+// changes. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <optional>
@@ -12,12 +12,12 @@ namespace stormcell::views {
 
 struct ShownSlot {
   int32_t branch = -1;   ///< -1: it is empty
-  double load = 0;       ///< choices that come here
+  double load = 0;       ///< choices that come to it
   int32_t replicas = 0;  ///< of the branch in this layer
   bool moved = false;    ///< its branch was not on this GPU at the start
 };
 
-/// A figure of one part of the data, before and now; less is better of all of them.
+/// A figure for one part of the data, before and now; less is better for all of them.
 struct ShownFigure {
   QString name, tip;
   std::optional<double> before, now;
@@ -25,11 +25,11 @@ struct ShownFigure {
 };
 
 struct PlacementPage {
-  QString headline;  ///< which layer, on which cluster, what tokens do that is not usual
-  QString state;     ///< what was changed, what is in the way of a server
+  QString headline;  ///< layer, cluster, and unusual choices for tokens
+  QString state;     ///< changes made, and reasons why a server could not use it
   size_t layer = 0;
   int nodes = 1, ranks = 1, slots_of_rank = 1;
-  bool nearest = false;                             ///< of replicas the nearest get a token; else all share evenly
+  bool nearest = false;                             ///< a token goes to the nearest replica; else all share evenly
   std::vector<ShownSlot> held;                      ///< [ranks x slots_of_rank]
   std::vector<double> gpus;                         ///< [ranks] load over the mean
   std::vector<double> gpus_before;                  ///< the same at the start
@@ -39,16 +39,16 @@ struct PlacementPage {
   QString other_part;                               ///< empty: there is no other
   std::vector<double> layers;                       ///< [layers] imbalance of each
   std::vector<FrontPoint> front;                    ///< the most even one first; empty: nothing was searched
-  QString front_of;                                 ///< whose: "#4 joint"
-  std::optional<FrontPoint> here, start;  ///< on the fitted part, as the front is; none: there are counts alone
+  QString front_of;                                 ///< placement that the front belongs to: "#4 joint"
+  std::optional<FrontPoint> here, start;            ///< on the fitted part, as the front; none: there are only counts
 
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
 };
 
 PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
-/// Router's name, or the model's number of the layer.
+/// The router's name, or the model's number of the layer.
 QString layer_name(const EditedAbout& about, size_t layer);
-/// As a choice: "#4 joint, 16 GPUs, 144 slots".
+/// The entry of a list: "#4 joint, 16 GPUs, 144 slots".
 QString choice_text(const StoredLayout& stored);
 QString describe_slot(const PlacementPage& page, size_t slot);
 QString describe_gpu(const PlacementPage& page, size_t rank);
@@ -56,7 +56,7 @@ QString describe_gpu(const PlacementPage& page, size_t rank);
 QString value_text(const ShownFigure& figure, const std::optional<double>& value);
 /// "−12.5 %"; empty: nothing to compare, or nothing changed.
 QString difference_text(const ShownFigure& figure);
-/// Which GPU of a layer has the least load.
+/// The GPU of a layer with the least load.
 size_t least_loaded(const PlacementPage& page);
 Table make_placement_table(const PlacementPage& page);
 

@@ -57,7 +57,7 @@ void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, 
   if (marks.selected_branch == shown.branch) draw_frame(p, tile.adjusted(-1.5, -1.5, 1.5, 1.5), theme.text, 1.5);
 }
 
-/// At the end of a bar whose load goes on beyond it.
+/// Marks the end of a bar whose load is larger.
 void paint_arrow(QPainter& p, QRectF bar, const Theme& theme) {
   constexpr double kLong = 7, kOver = 2.5;
   const QPolygonF arrow({QPointF(bar.right() - kLong, bar.top() - kOver), QPointF(bar.right(), bar.center().y()),
@@ -123,7 +123,7 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
   p.setFont(usual);
 }
 
-/// A part's figures from `y` on; where the next row begins.
+/// Paints a part's figures from `y` on; returns the top of the next row.
 double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part,
                   const PlacementLayout& layout, double y, const Theme& theme) {
   const QRectF room = layout.figures;

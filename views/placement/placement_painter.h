@@ -11,9 +11,9 @@ namespace stormcell::views {
 struct PlacementMarks {
   std::optional<size_t> focus;    ///< the slot that keys act on
   std::optional<size_t> hovered;  ///< under the pointer
-  std::optional<size_t> taken;    ///< whose expert is in the hand
-  ShownSlot expert;               ///< that one, whatever the figures of letting it go show there
-  std::optional<size_t> target;   ///< where it would come
+  std::optional<size_t> taken;    ///< slot of the held expert
+  ShownSlot expert;               ///< the held expert, whatever the figures of its release show there
+  std::optional<size_t> target;   ///< slot where it would go
   std::optional<QPointF> hand;    ///< of the pointer that holds it; none: it is held by keys
   bool copies = false;            ///< the expert stays where it is
   QString fault;                  ///< why the target cannot be; empty: it can

@@ -12,23 +12,24 @@ class PlacementPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit PlacementPicture(QWidget* parent = nullptr);
-  /// Another state of what is on show; of another layer or shape nothing stays in the hand.
+  /// Sets another state of the page; if layer or shape differ, the held expert is dropped.
   void set_page(PlacementPage page);
-  /// Whether what is in the hand may come where it is held; empty: it may. Asked by the view, told here.
+  /// Sets the reason why the held expert cannot go to the slot below it; empty: it can. The view calls it on
+  /// held_over().
   void set_fault(const QString& fault);
   void set_selected_branch(int branch);
-  void let_go();  ///< nothing is in the hand any more
+  void let_go();  ///< drops the held expert
   QSize sizeHint() const override { return {1000, 620}; }
   const PlacementPage& page() const { return page_; }
   const PlacementMarks& marks() const { return marks_; }
   const PlacementLayout& layout_of_page() const;
 
  signals:
-  /// What is in the hand is held over another slot, or over none: its figures are wanted.
+  /// The held expert is over another slot, or over none: its figures are wanted.
   void held_over(int from, int to, bool copies);
-  /// It is let go there.
+  /// The held expert was released there.
   void dropped(int from, int to, bool copies);
-  void drop_wanted(int slot);  ///< the replica there is to go
+  void drop_wanted(int slot);  ///< the replica in this slot is to be removed
   void layer_wanted(int layer);
   void front_wanted(int point);
   void branch_picked(int branch);

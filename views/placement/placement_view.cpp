@@ -35,7 +35,7 @@ constexpr ServerFormat kServerFormats[] = {{"sglang", "SGLang", "expert-location
                                            {"vllm-ascend", "vLLM Ascend", "expert-map.json"},
                                            {"trtllm", "TensorRT-LLM", "eplb.yaml"}};
 
-/// In the session, then from there: a server's file says which placement it is.
+/// Exports a placement of the session. It must be stored there first, because a server's file names it.
 QByteArray server_file(const std::string& session, int64_t placement, const std::string& format,
                        const Progress& progress) {
   const QTemporaryDir folder;
@@ -182,7 +182,7 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
   const Wanted want = wanted(context);
   const bool same = edited_ && want == shown_;
   if (same && !(unread() & (Part::run | Part::session))) return nullptr;
-  // A session that grew, by what was stored for instance, leaves what a hand has changed alone.
+  // If the session has only grown, for example by a stored placement, changes made by hand stay.
   const bool only_list = same && !(edited_->placement() == edited_->start());
   const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
   return [this, want, only_list, replaces](const Progress& progress) -> Deliver {
@@ -250,13 +250,13 @@ void PlacementView::fill_layers() {
   part_->setEnabled(about.has_held_out);
 }
 
-/// Whether it has as many GPUs and slots as what is on show.
+/// True if it has as many GPUs and slots as the current placement.
 bool PlacementView::fits(const StoredLayout& stored) const {
   return stored.placement.ranks == edited_->about().ranks &&
          stored.placement.slot_count() == edited_->about().slot_count;
 }
 
-/// Of the search that made the start, else of the newest one: such whose figures are those that are shown here.
+/// Takes the front of the search that made the start, else of the newest one whose figures are those shown here.
 void PlacementView::show_front_of_session() {
   front_.clear(), front_placements_.clear(), front_of_.clear();
   const EditedAbout& about = edited_->about();
@@ -292,7 +292,7 @@ void PlacementView::select(const Selection& selection) {
   picture_->set_selected_branch(here ? selection.branch : -1);
 }
 
-/// To the layer of the common selection, where that is here.
+/// Moves to the layer of the common selection, if it is here.
 void PlacementView::follow_router() {
   const std::vector<std::string>& routers = edited_->about().routers;
   const auto at = std::find(routers.begin(), routers.end(), selection_.router.toStdString());
@@ -323,7 +323,7 @@ PlacementChange PlacementView::change_of(int from, int to, bool copies, QString&
     return swap_change(edited_->placement(), l, a, b);
   }
   fault = to_qstring(edited_->replicate_fault(l, now[a], b));
-  // Another slot of that GPU will do.
+  // Another slot of that GPU serves as well.
   const size_t each = picture_->page().slots_of_rank;
   size_t place = b;
   for (size_t s = b / each * each; s < (b / each + 1) * each && !fault.isEmpty(); ++s)

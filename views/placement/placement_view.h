@@ -1,4 +1,4 @@
-// Placement: which expert stands on which GPU, what moving one does, what a search finds.
+// View of a placement: experts on GPUs, the effect of moving one, and the results of searches.
 #pragma once
 #include <memory>
 
@@ -30,7 +30,7 @@ class PlacementView : public View {
   QStringList remarks() const override;
 
  private:
-  /// What was opened, or is to be.
+  /// The placement that was opened, or is to be.
   struct Wanted {
     std::string file, cluster;
     int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout
@@ -62,7 +62,7 @@ class PlacementView : public View {
   void refresh_page();
   void show_change(int from, int to, bool copies);
   void end_preview();
-  /// What letting an expert go there changes; empty, and why in `fault`: it cannot.
+  /// The change if the expert goes there; if it cannot, empty and the reason in `fault`.
   PlacementChange change_of(int from, int to, bool copies, QString& fault) const;
   void edit(const QString& what, const PlacementChange& change);
   void drop(int slot);
@@ -85,7 +85,7 @@ class PlacementView : public View {
   std::vector<FrontPoint> front_;
   std::vector<Placement> front_placements_;  ///< of those points; empty: only their figures were stored
   QString front_of_;
-  PlacementChange preview_;  ///< is applied, and taken back before anything else is
+  PlacementChange preview_;  ///< is applied now, and undone before anything else
   Selection selection_;
 };
 

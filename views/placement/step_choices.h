@@ -1,5 +1,5 @@
-// What tokens do in a step, as two choices: which replicas of an expert they go to, and where they live. As --replicas
-// and --residence.
+// Choices for tokens in a step: the replicas of an expert that they go to, and their homes. They are --replicas and
+// --residence.
 #pragma once
 #include <QObject>
 
@@ -13,12 +13,12 @@ namespace stormcell::views {
 class StepChoices : public QObject {
   Q_OBJECT
  public:
-  /// Makes both, as rows of `rows`.
+  /// Adds both choices as rows of `rows`.
   StepChoices(QFormLayout* rows, QObject* parent);
-  /// As options of steps have them; what is usual is left unsaid, so that data without sizes can be opened.
+  /// Words of the options; the usual ones are empty, so that data without sizes can be opened.
   std::string replicas() const;
   std::string residence() const;
-  /// Without chosen().
+  /// Sets both without emitting chosen().
   void set(const std::string& replicas, const std::string& residence);
 
  signals:

@@ -10,7 +10,7 @@ class QComboBox;
 
 namespace stormcell::views {
 
-/// Adds those that fit, by their numbers, and says of the others what they need ("with another Cluster").
+/// Adds those that fit, by their numbers; the others are listed with what they need ("with another Cluster").
 void add_stored(QComboBox* box, const std::vector<StoredLayout>& stored,
                 const std::function<bool(const StoredLayout&)>& fits, const QString& others_need);
 

@@ -8,7 +8,7 @@ namespace {
 
 constexpr double kMargin = 12, kGap = 6;
 
-/// At blanks, so that no line has more than `most` characters where words allow.
+/// Breaks lines at blanks, so that none has more than `most` characters if words allow it.
 QStringList wrapped(const QString& text, qsizetype most, const QString& indent) {
   QStringList lines;
   QString line;
@@ -149,7 +149,7 @@ QRectF SimulationLayout::sensitivity_name(size_t number) const {
 namespace {
 constexpr double kAside = 4;     // between a bar and its value
 constexpr qsizetype kUsual = 9;  // characters of a value; "+0.00978 %" has one more
-/// From the least to the largest change of the step, 0 among them, with room for a value at both ends.
+/// An axis from the least to the largest change of the step, including 0, with room for a value at both ends.
 ValueAxis sensitivity_axis(const SimulationPage& page, QRectF room, double digit) {
   ValueAxis axis{0, 0, room.left(), room.right()};
   for (const ShownSensitivity& s : page.sensitivity)

@@ -1,4 +1,4 @@
-// Where bars, figures, clusters, lanes and assumptions of the simulation view lie. Pure functions of sizes.
+// Layout of bars, figures, clusters, lanes and assumptions in the simulation view. Pure functions of sizes.
 #pragma once
 #include <QRectF>
 #include <QSizeF>
@@ -15,12 +15,12 @@ namespace stormcell::views {
 /// Rectangles of dispatch, experts, combine and the rest; a phase without time has none.
 using PhaseRooms = std::array<QRectF, 4>;
 
-/// Bars that stand on a line: layers, or GPUs of one.
+/// Bars on a line: layers, or the GPUs of one.
 struct BarChart {
   QRectF title, plot;
   ValueAxis axis;  ///< ms from the bottom of the plot up
   std::vector<double> ticks;
-  int every = 1;  ///< n-th bar has its number below
+  int every = 1;  ///< every n-th bar has its number below
 };
 
 class SimulationLayout {
@@ -36,18 +36,18 @@ class SimulationLayout {
   BarChart layers, gpus;
   /// The rectangles of the step's phases from left to right: dispatch, experts, combine and the stated rest.
   PhaseRooms step_parts() const { return parts_in(step, page_.step.phases, page_.step.phases.sum()); }
-  /// Its end, where phases lie over each other hatched until the end of their sum.
+  /// Its end if phases overlap, hatched until the end of their sum.
   QRectF step_overlap() const { return overlap_in(step, page_.step, page_.step.phases.sum()); }
   QRectF bar(const BarChart& chart, size_t number) const;  ///< the column, as high as the plot
   PhaseRooms bar_parts(const BarChart& chart, size_t number) const;
   double tick(const BarChart& chart, double ms) const;  ///< y
   std::optional<size_t> bar_at(const BarChart& chart, QPointF place) const;
   QRectF figure_row(size_t number) const;
-  size_t shown_sensitivity() const;  ///< how many have room
+  size_t shown_sensitivity() const;  ///< number of figures that have room
   QRectF sensitivity_row(size_t number) const;
   QRectF sensitivity_name(size_t number) const;
   QRectF sensitivity_bar(size_t number) const;
-  QRectF sensitivity_value(size_t number) const;  ///< for its text: from the bar to the end of the row, or to the name
+  QRectF sensitivity_value(size_t number) const;  ///< room of its text: from the bar to the row's end or the name
   double sensitivity_zero() const;                ///< x
 
   // Clusters.
@@ -55,7 +55,7 @@ class SimulationLayout {
   std::vector<double> cluster_ticks;
   QRectF cluster_row(size_t number) const;
   QRectF cluster_name(size_t number) const;
-  QRectF cluster_room(size_t number) const;  ///< of its bar, or of why there is none
+  QRectF cluster_room(size_t number) const;  ///< room of its bar, or of the reason why there is none
   PhaseRooms cluster_parts(size_t number) const;
   QRectF cluster_overlap(size_t number) const;
   double cluster_x(double ms) const;
@@ -70,7 +70,7 @@ class SimulationLayout {
   QRectF exchange_title(size_t number) const;
   size_t lanes(size_t number) const;  ///< ports, or messages where these are on show
   QRectF lane(size_t number,
-              size_t lane) const;  ///< sends above, receives below; of a message from begin to end of all
+              size_t lane) const;  ///< sends above, receives below; for messages, from begin to end of all
   QRectF lane_name(size_t number, size_t lane) const;  ///< empty: it has no room
   double exchange_x(size_t number, double ms) const;
   std::vector<double> exchange_ticks(size_t number) const;

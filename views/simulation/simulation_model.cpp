@@ -32,7 +32,7 @@ QString gpus_text(const SimulateFigures& f) {
   return tr("%1 in %2").arg(counted_text(f.ranks, "GPU"), counted_text(f.nodes, "node"));
 }
 
-/// Of an encoder and a decoder some layers have one number.
+/// False if layers share a number, as in an encoder and a decoder.
 bool numbers_tell(const SimulateFigures& f) {
   std::set<int32_t> numbers;
   for (const SimulatedLayer& l : f.layers)
@@ -59,7 +59,7 @@ QString about_of(const SimulateFigures& f) {
   return text;
 }
 
-/// Of a phase: what measured calls say of it, and how surely.
+/// The calibration of a phase by measured calls, and its certainty.
 SimulatedFigure calibrated_figure(const CalibratedPhase& p, const std::string& file) {
   QString name = tr("%1 by").arg(to_qstring(to_text(p.phase)));
   name[0] = name[0].toUpper();

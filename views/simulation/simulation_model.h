@@ -1,5 +1,5 @@
-// What the simulation view shows: phases of a step by layer and GPU, what the step is sensitive to, clusters beside
-// each other, the ports of one exchange in time. Pure: no widget, no reading.
+// Model of the simulation view: phases of a step by layer and GPU, figures that the step is sensitive to, clusters
+// beside each other, and the ports of one exchange over time. Pure: no widget, no reading.
 #pragma once
 #include <QString>
 #include <array>
@@ -13,12 +13,12 @@
 namespace stormcell::views {
 
 enum class SimulationPart : uint8_t { phases, clusters, exchange, messages };
-/// Whether it shows an exchange, by its ports or message by message.
+/// True if the part shows an exchange, by its ports or message by message.
 inline bool shows_exchange(SimulationPart part) {
   return part == SimulationPart::exchange || part == SimulationPart::messages;
 }
 
-/// A cluster that was simulated beside the chosen one.
+/// A cluster that was simulated for comparison with the chosen one.
 struct ComparedCluster {
   std::string name;
   std::optional<SimulateFigures> figures;
@@ -31,7 +31,7 @@ struct PhaseTimes {
   double sum() const { return dispatch_ms + compute_ms + combine_ms + rest_ms; }
 };
 
-/// A whole step. Phases of micro-batches that take turns lie over each other: the step is shorter than their sum.
+/// A whole step. Phases of micro-batches that take turns overlap: the step is shorter than their sum.
 struct StepTimes {
   PhaseTimes phases;
   double mean_ms = 0, p50_ms = 0, p95_ms = 0;
@@ -44,24 +44,24 @@ struct SimulatedFigure {
 
 struct ShownSensitivity {
   QString figure;
-  double percent = 0;  ///< of the step, where the figure is 10 % larger
+  double percent = 0;  ///< of the step, for a figure larger by 10 %
 };
 
 struct ShownCluster {
-  QString name, about, fault;  ///< about: how many GPUs, which placement
+  QString name, about, fault;  ///< about: number of GPUs, placement
   StepTimes step;
   bool chosen = false;
-  /// Of dispatch, experts, combine: by measured calls, with start-up times; else by data sheets, from zero.
+  /// Dispatch, experts, combine. True: by measured calls, with start-up times; false: by data sheets, without.
   std::array<bool, 3> calibrated = {};
 };
 
-/// Ports of a GPU, or the uplink of a node: the share of its rate that is used, of several ports the busiest one's.
+/// Used share of the rates at the ports of a GPU or the uplink of a node; the busiest port of several.
 struct PortLane {
   QString name;
   std::vector<double> sends, receives;  ///< [spans]
 };
 
-/// From one GPU to another; all begin together.
+/// A message from one GPU to another; all begin together.
 struct ShownMessage {
   int from = 0, to = 0;
   double bytes = 0, end_ms = 0;
@@ -72,7 +72,7 @@ struct ShownExchange {
   double end_ms = 0;          ///< of the spans
   double closed_form_ms = 0;  ///< the busiest port's bytes / its rate
   std::vector<PortLane> lanes;
-  std::vector<ShownMessage> sent;  ///< by sender; empty where there are more GPUs than are told
+  std::vector<ShownMessage> sent;  ///< by sender; empty if there are too many GPUs
 };
 
 struct SimulationPage {
@@ -82,32 +82,32 @@ struct SimulationPage {
   StepTimes step;
   size_t layer = 0;
   std::vector<QString> layer_names;
-  std::vector<int> layer_numbers;  ///< the model's where they are known, else as the session counts
+  std::vector<int> layer_numbers;  ///< the model's if they are known, else the session's
   std::vector<PhaseTimes> layers;
   std::vector<double> imbalance;  ///< [layers] of the experts' time
-  std::vector<PhaseTimes> gpus;   ///< of the layer on show, each by itself
-  size_t slowest = 0;             ///< of these the GPU that computes longest
+  std::vector<PhaseTimes> gpus;   ///< of the shown layer, each by itself
+  size_t slowest = 0;             ///< the GPU that computes longest
   int gpus_of_node = 1;
   std::vector<SimulatedFigure> figures;
-  /// those of them that say which phases measured calls tell; empty: by data sheets alone
+  /// figures of the phases that measured calls calibrate; empty: data sheets only
   std::vector<SimulatedFigure> calibrated;
   std::vector<ShownSensitivity> sensitivity;  ///< the largest first
   std::vector<ShownCluster> clusters;
-  bool any_calibrated = false;  ///< of these: the phases of the others go by data sheets, and are not comparable
+  bool any_calibrated = false;           ///< of these; phases of the others go by data sheets and are not comparable
   std::vector<ShownExchange> exchanges;  ///< dispatch, combine
   QString no_exchange;                   ///< why there are none
   std::vector<QString> assumptions;
 };
 
 SimulationPage make_simulation_page(const SimulateFigures& figures, SimulationPart part, size_t layer);
-/// Beside each other, in their order.
+/// Adds the clusters beside each other, in their order.
 void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& page);
 
-/// "layer 3" where the model's numbers tell layers apart, else as much of their routers' names as does.
+/// "layer 3" if the model's numbers distinguish layers, else the distinct part of their routers' names.
 std::vector<QString> names_of_layers(const SimulateFigures& figures);
 QString describe_layer(const SimulationPage& page, size_t layer);
 QString describe_gpu_share(const SimulationPage& page, size_t gpu);
-/// What its times are by: "calibrated", "data sheets", "dispatch, combine calibrated".
+/// Basis of its times: "calibrated", "data sheets", "dispatch, combine calibrated".
 QString basis_text(const ShownCluster& cluster);
 QString describe_cluster(const SimulationPage& page, size_t cluster);
 QString describe_sensitivity(const ShownSensitivity& sensitivity);

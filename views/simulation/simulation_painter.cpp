@@ -14,10 +14,10 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
 
-/// Dispatch, experts, combine: the two exchanges are of one kind, the experts stand out.
+/// Colours of dispatch, experts and combine; experts stand out.
 QColor color_of(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
 
-/// Of what goes by data sheets beside what is calibrated.
+/// Paler colour of phases by data sheets, beside calibrated ones.
 QColor pale_color_of(size_t phase, const Theme& theme) {
   QColor color = color_of(phase, theme);
   color.setAlphaF(0.35f);
@@ -128,7 +128,7 @@ void paint_assumed(QPainter& p, const SimulationLayout& layout, const Theme& the
   }
 }
 
-/// A title, and what is added where it has room.
+/// A title, and an addition that is shown if it has room.
 struct ChartTitle {
   QString text, more;
 };
@@ -281,7 +281,7 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
   }
 }
 
-/// Lanes of at least a pixel a span; what nobody uses stays as the background.
+/// Paints lanes, a span at least a pixel wide; unused spans keep the background.
 void paint_shares(QPainter& p, QRectF room, const std::vector<double>& shares, const Theme& theme) {
   const double wide = room.width() / static_cast<double>(std::max<size_t>(1, shares.size()));
   for (size_t s = 0; s < shares.size(); ++s)

@@ -1,4 +1,4 @@
-// Draws a simulation: phases, sensitivity, clusters, one exchange, what is assumed. Knows no widget.
+// Draws a simulation: phases, sensitivity, clusters, one exchange, assumptions. Knows no widget.
 #pragma once
 #include <QPainter>
 #include <optional>

@@ -25,7 +25,7 @@ namespace {
 
 constexpr int64_t kMostSteps = 256;  // in the list of those whose exchange can be shown
 
-/// Nothing, and why, where the verb refuses.
+/// Empty, with the reason in `fault`, if the verb refuses.
 std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::string& fault, const Progress& progress) {
   try {
     return simulate(options, progress);
@@ -36,8 +36,8 @@ std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::st
   }
 }
 
-/// What to try on a cluster: the wanted placement where it is one of so many GPUs; else the contiguous layout, and
-/// where experts do not divide among the GPUs, what the session holds for so many, the newest first.
+/// Placements to try on a cluster: the wanted one if it has this number of GPUs. Otherwise the contiguous layout and,
+/// in case experts do not divide among the GPUs, the session's placements for this number, the newest first.
 std::vector<int64_t> starts_on(const Cluster& cluster, int64_t wanted, const std::vector<StoredLayout>& stored) {
   std::vector<int64_t> out = {0};
   for (auto s = stored.rbegin(); s != stored.rend(); ++s) {
@@ -311,7 +311,7 @@ View::Load SimulationView::load(const Context& context, const Selection& selecti
     Read read;
     if (again) read = SimulationView::read(want, progress);
     std::vector<ComparedCluster> compared;
-    // Of an empty list the clusters come with the first reading, which asks for another one.
+    // Without chosen clusters, the first reading finds them and then asks for another reading.
     if (compares) compared = compare(any, specs, again ? read.stored : stored, progress);
     return [this, want, any, again, compares, specs, read, compared] {
       if (compares) compared_ = compared, compared_for_ = any, compared_specs_ = specs;
@@ -385,7 +385,7 @@ void SimulationView::select(const Selection& selection) {
   refresh_page();
 }
 
-/// To the layer of the common selection, where that is here.
+/// Moves to the layer of the common selection, if it is here.
 void SimulationView::follow_router() {
   const std::vector<SimulatedLayer>& layers = read_.figures->layers;
   const auto at = std::find_if(layers.begin(), layers.end(),
@@ -406,7 +406,7 @@ void SimulationView::pick_layer(int layer) {
 void SimulationView::refresh_page() {
   if (read_.presets.empty()) return;
   const SimulateFigures* figures = read_.figures ? &*read_.figures : nullptr;
-  // One that refuses leaves the others to be looked at.
+  // If the chosen cluster is refused, the others are still shown.
   for (const ComparedCluster& c : compared_)
     if (!figures && part() == SimulationPart::clusters && c.figures) figures = &*c.figures;
   if (!figures) {

@@ -1,4 +1,4 @@
-// Simulation: what a recorded routing would cost on GPUs that one does not have, and what that depends on.
+// Simulation: cost of a recorded routing on GPUs that are not at hand, and the figures that it depends on.
 #pragma once
 #include <memory>
 #include <optional>
@@ -31,7 +31,7 @@ class SimulationView : public View {
   bool keeps_controls() const override { return !read_.presets.empty(); }
 
  private:
-  /// What was simulated, or is to be.
+  /// The simulation that was done, or is to be.
   struct Wanted {
     std::string file, cluster, phase, overlap, dtype, calibration;  ///< calibration: a file, empty: data sheets
     int64_t run = 0, start = 0;  ///< start: a placement of the session, 0: the contiguous layout

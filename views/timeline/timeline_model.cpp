@@ -44,7 +44,7 @@ TimelineEvents::TimelineEvents(const std::vector<TimelineLane>& lanes, std::vect
 }
 
 size_t TimelineEvents::first_at(int64_t ns, size_t from) const {
-  // What is asked for is mostly near: steps that double, then halves of the last one.
+  // The event is usually near: search with doubling steps, then halve the last one.
   size_t end = from, step = 1;
   while (end < size() && begin_ns(end) < ns) {
     from = end + 1;

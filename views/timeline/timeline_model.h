@@ -13,7 +13,7 @@
 namespace stormcell::views {
 
 /// Events of one row, ascending by begin: a whole lane, or some events of several lanes by their number (counted
-/// through all lanes), 4 bytes each. Looks into lanes that somebody else keeps.
+/// through all lanes), 4 bytes each. It refers to lanes that the caller keeps.
 class TimelineEvents {
  public:
   explicit TimelineEvents(const TimelineLane& lane) : lanes_(&lane), ends_{lane.size()}, whole_(true) {}
@@ -43,7 +43,7 @@ class TimelineEvents {
   bool whole_ = false;
 };
 
-/// What is drawn in one row.
+/// Content of one row.
 struct TimelineRow {
   enum class Kind { batches, worker, op, router } kind = Kind::worker;
   QString name;
@@ -52,7 +52,7 @@ struct TimelineRow {
 /// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
 /// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
-/// Batches and workers alone.
+/// Only batches and workers.
 std::vector<TimelineRow> make_run_rows(const Timeline& timeline);
 
 /// The guards of one batch, over the time of the batch.
@@ -62,15 +62,15 @@ struct GuardBar {
 };
 /// A bar for each batch of the timeline, ascending by begin.
 std::vector<GuardBar> guard_bars(const Timeline& timeline, const GuardsOfRun& guards);
-/// "16 held, 1 missed"; with words for the fallback where one missed.
+/// "16 held, 1 missed"; with words on the fallback after a miss.
 QString guards_text(const GuardsOfBatch& guards);
 
-/// Which part of time is on show.
+/// The visible part of time.
 struct TimeWindow {
   double begin_ns = 0, end_ns = 1;
   double x(double ns, double width) const { return (ns - begin_ns) / (end_ns - begin_ns) * width; }
   double ns(double x, double width) const { return begin_ns + x / width * (end_ns - begin_ns); }
-  /// Never shorter than 100 ns, never beyond [0, length].
+  /// At least 100 ns long, and within [0, length].
   TimeWindow zoomed(double at_ns, double factor, double length_ns) const;
   TimeWindow moved(double by_ns, double length_ns) const;
 };
@@ -80,11 +80,11 @@ struct TimelineBar {
   float from, to;       ///< pixels
   size_t first, count;  ///< events of the row
 };
-/// What is wider than `least` pixels is a bar of its own, what is narrower merges with its neighbours: the number of
-/// bars is bounded by the pixels, the work by pixels times log of the events.
+/// An event wider than `least` pixels has a bar of its own, narrower ones merge with their neighbours. The pixels limit
+/// the number of bars; the work is pixels times log of the events.
 std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width,
                                    double least = 2);
-/// The event at a time, nearest if several pixels are one bar.
+/// The event at a time, the nearest one if several pixels are one bar.
 std::optional<size_t> event_at(const TimelineEvents& events, double ns);
 
 struct OpStatistics {
@@ -93,11 +93,11 @@ struct OpStatistics {
   double total_ns = 0, mean_ns = 0, p95_ns = 0, longest_ns = 0;
   double share = 0;  ///< of the time of all steps in the range
 };
-/// Of the steps that begin in [begin, end), longest total first.
+/// Statistics of the steps that begin in [begin, end), longest total first.
 std::vector<OpStatistics> statistics(const Timeline& timeline, double begin_ns, double end_ns);
 /// Guards of the batches that begin in [begin, end), added up.
 GuardsOfBatch guards_between(const std::vector<GuardBar>& bars, double begin_ns, double end_ns);
-/// `guards`: of the same range; none were tested: no rows of them.
+/// `guards`: of the same range; without tests they have no rows.
 Table make_table(const std::vector<OpStatistics>& statistics, const GuardsOfBatch& guards = {});
 /// "1.25 ms"
 QString duration(double ns);

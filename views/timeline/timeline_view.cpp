@@ -90,7 +90,7 @@ Table TimelineView::table() const {
 
 void TimelineView::show_data(Data data) {
   const bool other_events = data.timeline != data_.timeline;
-  // The rest of what was begun: who came closer meanwhile stays there.
+  // The rest of a reading that began keeps the zoom chosen meanwhile.
   const bool goes_on = data_.begun && !data.begun && data_.timeline->run == data.timeline->run &&
                        data_.timeline->first_batch == data.timeline->first_batch &&
                        data_.timeline->length_ns <= data.timeline->length_ns;
@@ -189,8 +189,8 @@ void TimelineView::frame() {
   ImGui::End();
 }
 
-/// The rows that are chosen to be shown, `width` wide, each with its name in the first `label` of it. The other run's
-/// batches and workers stand beneath this one's.
+/// Draws the rows chosen to be shown, `width` wide, each with its name in its first `label` pixels. The other run's
+/// batches and workers are below this one's.
 void TimelineView::draw_lanes(float width, float label) {
   const float height = ImGui::GetTextLineHeight() + 8;
   const auto lane = [&](const QString& name, const std::function<void(float top)>& draw_bars) {

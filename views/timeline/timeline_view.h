@@ -18,9 +18,9 @@ class TimelineView : public View {
   Table table() const override;
   QWidget* picture() override { return canvas_; }
   const TimeWindow& window() const { return window_; }
-  /// Statistics of [begin, end) are wanted, of all where it is empty; they come with the next load().
+  /// Asks for statistics of [begin, end), or of everything if it is empty; they come with the next load().
   void choose_range(double begin_ns, double end_ns);
-  /// So many events are read and drawn before the rest.
+  /// The number of events that are read and drawn before the rest.
   void set_first_events(int64_t events) { first_events_ = events; }
 
  protected:
@@ -28,7 +28,7 @@ class TimelineView : public View {
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  /// What was read, and what can be said of it: made on another thread, since ten million events take a while.
+  /// Data that were read, and everything derived from them on another thread, since ten million events take a while.
   struct Data {
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
@@ -50,9 +50,9 @@ class TimelineView : public View {
   void draw_lane(const TimelineRow& row, const Timeline& of, float left, float width, float top, float height);
   void draw_statistics();
   void tip(const TimelineRow& row, const Timeline& of, double ns);
-  /// By the choice of rows.
+  /// True if the choice of rows includes it.
   bool is_shown(const TimelineRow& row) const;
-  /// Of the longer of both runs.
+  /// Length of the longer run of both.
   double length_ns() const;
   void set_window(const TimeWindow& window);
 

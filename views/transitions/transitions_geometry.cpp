@@ -8,7 +8,7 @@
 namespace stormcell::views {
 namespace {
 
-/// Of a bar: what many columns leave room for labels.
+/// Width of a bar: the second limit leaves room for labels if there are many columns.
 constexpr double kWidestBar = 10, kMostOfStep = 0.2, kGap = 2;
 
 QPainterPath band(QPointF from, double from_height, QPointF to, double to_height) {
@@ -46,7 +46,7 @@ class Layouting {
   }
 
  private:
-  /// What a branch's ribbons carry in and out; its bar is as high as the larger of both.
+  /// The cells of a branch's ribbons, in and out; its bar is as high as the larger sum.
   struct Bar {
     int64_t in = 0, out = 0;
     int chain = INT_MAX;
@@ -62,7 +62,7 @@ class Layouting {
   }
 
   void make_room_for_lane(double line) {
-    // A line above it says what it is.
+    // A line above the lane explains it.
     const double height = std::min(2 * line + 6, bounds_.height() / 4);
     layout_.lane = {bounds_.left() + bar_width_ / 2, bounds_.bottom() - height, bounds_.width() - bar_width_,
                     height};  // from bar to bar
@@ -93,7 +93,7 @@ class Layouting {
   }
 
   void place_bars(int column) {
-    // By number; where not all of them are there, the hottest chain runs along the top.
+    // Bars are ordered by number; if some are missing, the hottest chain is at the top.
     std::vector<std::pair<const int, Bar>*> order;
     for (auto& entry : bars_[column]) order.push_back(&entry);
     std::stable_sort(order.begin(), order.end(),
@@ -120,7 +120,7 @@ class Layouting {
     }
   }
 
-  /// In the order of bars at both ends, so that bands cross as little as they must.
+  /// In the order of bars at both ends, so that bands cross as little as possible.
   std::vector<int> order_of_ribbons() {
     std::vector<int> order(flow_.ribbons.size());
     std::vector<std::pair<double, double>> ends(order.size());
@@ -135,7 +135,7 @@ class Layouting {
     return order;
   }
 
-  /// Those in colour in front of the others.
+  /// Bands in colour are in front of the others.
   void place_bands() {
     std::vector<RibbonLayout::Band> behind, before;
     for (const int i : order_of_ribbons()) {
@@ -175,7 +175,7 @@ std::optional<std::pair<int, int>> PairGrid::at(QPointF p) const {
 PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top) {
   rows = std::max(1, rows), columns = std::max(1, columns);
   const double width = std::max(8.0, bounds.width() - left), height = std::max(8.0, bounds.height() - top);
-  // Wider than high is fine where there are few columns; a figure stands better in it.
+  // With few columns, cells may be wider than high: a figure fits better.
   const double tall = std::min(height / rows, kTallest), wide = std::min(width / columns, tall * 2);
   return {{bounds.left() + left, bounds.top() + top, wide * columns, tall * rows}, rows, columns};
 }

@@ -1,4 +1,4 @@
-// Where the squares of a matrix of pairs and the ribbons of a flow lie. Pure functions of sizes.
+// Layout of the squares of a matrix of pairs and of the ribbons of a flow. Pure functions of sizes.
 #pragma once
 #include <QPainterPath>
 #include <QRectF>
@@ -9,7 +9,7 @@
 
 namespace stormcell::views {
 
-/// A matrix as large as fits; squares of equal sides, no larger than needed.
+/// A matrix as large as fits; its squares are no larger than needed.
 struct PairGrid {
   QRectF area;
   int rows = 1, columns = 1;
@@ -23,8 +23,8 @@ inline constexpr double kTallest = 38;
 /// `left`, `top`: room for labels.
 PairGrid pair_grid(QRectF bounds, int rows, int columns, double left, double top);
 
-/// The flow laid out: a bar for each branch that has a ribbon, a band for each ribbon, and below them a lane for the
-/// pairs that have none: in proportion to the ribbons these would leave no room for them.
+/// The layout of a flow: a bar for each branch that has a ribbon, a band for each ribbon, and a lane below for pairs
+/// without one, which would leave the ribbons no room.
 struct RibbonLayout {
   struct Node {
     int column = 0, branch = 0;
@@ -38,7 +38,7 @@ struct RibbonLayout {
   };
   std::vector<Node> nodes;
   std::vector<Band> bands;  ///< in the order in which they are painted
-  QRectF lane;              ///< its height is all cells of a step; empty where every pair has a ribbon
+  QRectF lane;              ///< its height stands for all cells of a step; empty if every pair has a ribbon
   QRectF lane_step(int step, double share) const;
   int steps = 0, last_column = 0;
   double gap = 0;  ///< between the bars of two columns

@@ -27,8 +27,8 @@ struct Candidate {
 };
 using Steps = std::vector<std::vector<Candidate>>;
 
-/// Candidates that follow one another from a first column to a last one and of which the least has most left; empty:
-/// none do.
+/// Candidates in succession, from a first column to a last one, whose smallest rest is the largest; empty: there are
+/// none.
 std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   struct Reached {
     int64_t least = 0, sum = 0;
@@ -37,7 +37,7 @@ std::vector<Candidate*> widest_chain(const FlowRibbons& f, Steps& steps) {
   std::vector<std::map<int, Reached>> reached(f.columns.size());
   std::vector<bool> is_first(f.columns.size(), true), is_last(f.columns.size(), true);
   for (const FlowRibbons::Step& step : f.steps) is_first[step.to] = is_last[step.from] = false;
-  // Steps stand by the column that they leave, which nothing comes to any more when it is their turn.
+  // Steps are ordered by the column that they leave: when a step's turn comes, all steps into that column are done.
   for (size_t s = 0; s < steps.size(); ++s) {
     const auto from = static_cast<size_t>(f.steps[s].from), to = static_cast<size_t>(f.steps[s].to);
     for (Candidate& c : steps[s]) {
@@ -141,7 +141,7 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
                                       : std::nan("");
       if (std::isfinite(v)) most = std::max(most, v);
     }
-  // Of many branches none gets near all: then the largest share is the strongest tone.
+  // With many branches no share is near 1: then the largest share has the strongest tone.
   m.high = value == PairValue::lift                                      ? std::exp2(kStrongLift)
            : most <= 0 || (value == PairValue::share && most > kNearAll) ? 1
                                                                          : most;
@@ -186,7 +186,7 @@ std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
 
 namespace {
 
-/// Ranks of every column's branches, where each pair has a ribbon: those that carry more in or out come first.
+/// Ranks of every column's branches, if each pair has a ribbon: branches that carry more in or out come first.
 std::vector<std::vector<int>> ranks_of(const FlowRibbons& f) {
   std::vector<std::vector<int64_t>> in(f.columns.size()), out(f.columns.size());
   for (size_t c = 0; c < f.columns.size(); ++c)
@@ -230,7 +230,7 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
         steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
     }
   if (f.pairs > most && !steps.empty()) take_chains(steps, most, f);
-  // Other pairs beside chains would only hide them: the strongest stand in the same few steps.
+  // Beside chains, other pairs would only hide them: the strongest ones are all in the same few steps.
   for (const std::vector<Candidate>& step : steps)
     for (const Candidate& c : step)
       if (c.drawn || f.chains.empty()) f.ribbons.push_back(c.ribbon);

@@ -1,4 +1,5 @@
-// Which branch follows which: a matrix of pairs, and ribbons through the graph of routers. Pure: no widget, no reading.
+// Transitions between branches: a matrix of pairs, and ribbons through the graph of routers. Pure: no widget, no
+// reading.
 #pragma once
 #include <QString>
 #include <algorithm>
@@ -22,7 +23,7 @@ struct PairMatrix {
   bool together = false;  ///< branches that one cell got together
   PairValue shown = PairValue::share;
   std::vector<double> count;  ///< [rows, columns]; co-activation: both halves
-  std::vector<double> value;  ///< in the unit of `shown`; NaN: says nothing
+  std::vector<double> value;  ///< in the unit of `shown`; NaN: undefined
   std::vector<float> tone;    ///< 0..1, or -1..1 where the value has two sides
   std::vector<double> row_sum, column_sum;
   double total = 0, high = 1;
@@ -38,9 +39,9 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
 inline constexpr int kMostRibbons = 200;
 /// Chains that have a colour of their own: as many as there are categories.
 inline constexpr int kChainsInColour = 8;
-/// Ribbons between the branches of routers that follow each other: a column for each router, a step for each edge of
-/// their graph. Where there are too many pairs, those of the hottest chains get them: the strongest pairs alone are
-/// scattered over the routers, and nobody can follow them.
+/// Ribbons between the branches of routers in succession: a column for each router, a step for each edge of their
+/// graph. If there are too many pairs, those of the hottest chains get ribbons: the strongest pairs alone are scattered
+/// over the routers and cannot be followed.
 struct FlowRibbons {
   struct Step {
     int from = 0, to = 0;  ///< columns, from < to
@@ -51,19 +52,19 @@ struct FlowRibbons {
     int64_t count = 0;
     int chain = -1;  ///< the hottest chain through it, -1: none
   };
-  /// Pairs that follow one another from a router that none leads to, to one that leads to none. Sessions count pairs,
-  /// not whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
+  /// Pairs in succession from a router that no edge leads to, to one that no edge leaves. Sessions count pairs, not
+  /// whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
   struct Chain {
-    std::vector<int> branches;  ///< by column, -1: it goes past that router
+    std::vector<int> branches;  ///< by column, -1: it passes that router
     int64_t count = 0;
   };
   std::vector<RouterLine> columns;
-  std::vector<std::vector<int>> ranks;  ///< by column and branch, as load_ranks() has them
+  std::vector<std::vector<int>> ranks;  ///< by column and branch, as from load_ranks()
   std::vector<Step> steps;              ///< by `from`, then `to`
   std::vector<Ribbon> ribbons;          ///< strongest first
   std::vector<Chain> chains;            ///< hottest first; none where every pair has a ribbon
-  std::vector<int64_t> merged;          ///< by step: cells of the pairs that have no ribbon
-  std::vector<int64_t> merged_pairs;    ///< by step: how many pairs these are
+  std::vector<int64_t> merged;          ///< by step: cells of the pairs without a ribbon
+  std::vector<int64_t> merged_pairs;    ///< by step: number of these pairs
   std::vector<int64_t> total;           ///< by step
   int64_t pairs = 0;                    ///< of all steps
   double drawn() const;                 ///< share of all transitions

@@ -135,7 +135,7 @@ QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Th
   return f.in_colour(r) ? theme.category(r.chain) : theme.faint;
 }
 
-/// What has no ribbon, step by step; its figures where they have room.
+/// Draws the pairs without a ribbon, step by step, with their figures if they have room.
 void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, int hovered, const Theme& theme) {
   if (layout.lane.isEmpty()) return;
   const QFontMetricsF metrics(p.font());
@@ -166,7 +166,7 @@ void paint_lane(QPainter& p, const FlowRibbons& f, const RibbonLayout& layout, i
   p.drawRect(layout.lane);
 }
 
-/// Numbers beside the bars that are high enough for them; smaller ones where columns stand close, none where they stand
+/// Paints numbers beside bars that are high enough for them; smaller ones if columns are close, and none if they are
 /// closer still.
 void paint_branches(QPainter& p, const RibbonLayout& layout, const FlowMarks& marks, const Theme& theme) {
   if (layout.nodes.empty()) return;

@@ -11,7 +11,7 @@ struct PairMarks {
   int row = -1, column = -1;  ///< chosen branches
   std::optional<std::pair<int, int>> hovered;
 };
-/// With labels of rows and columns in the room that pair_grid() left; its title stands above.
+/// Paints the matrix with labels of rows and columns in the room that pair_grid() left, and its title above.
 void paint_pairs(QPainter& painter, QRectF bounds, const PairGrid& grid, const PairMatrix& matrix,
                  const PairMarks& marks, const Theme& theme);
 void paint_pair_scale(QPainter& painter, QRectF bounds, const PairMatrix& matrix, const Theme& theme);

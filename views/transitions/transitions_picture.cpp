@@ -46,7 +46,7 @@ QRectF TransitionsPicture::flow_area() const {
 
 QRectF TransitionsPicture::scale_area() const {
   const double line = QFontMetricsF(font()).height();
-  // Below the matrix, which takes half of the height where it needs it and there are ribbons, and no more than it
+  // Ribbons are below the matrix. With ribbons, the matrix takes at most half of the height, and never more than it
   // needs.
   int rows = 1;
   for (const PairMatrix& m : matrices_) rows = std::max(rows, m.rows);
@@ -158,7 +158,7 @@ void TransitionsPicture::mouseMoveEvent(QMouseEvent* event) {
 void TransitionsPicture::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton) return;
   if (const auto at = hit(event->position())) return emit picked(matrices_[at->matrix].from, at->row);
-  // Labels of a column stand for the router that cells go to.
+  // Labels of a column are those of the router that cells go to.
   for (size_t m = 0; m < matrices_.size(); ++m) {
     const PairGrid g = grid(m);
     if (const auto above = g.at({event->position().x(), g.area.top() + 1});

@@ -11,7 +11,7 @@ class TransitionsPicture : public PagePicture {
   Q_OBJECT
  public:
   explicit TransitionsPicture(QWidget* parent = nullptr);
-  /// One matrix, or with several branches a cell two; any may be missing.
+  /// Sets one matrix, or two for routers with several branches a cell; any may be missing.
   void set_data(std::vector<PairMatrix> matrices, FlowRibbons flow, const QString& note);
   void set_selected(const QString& router, int branch);
   QSize sizeHint() const override { return {900, 520}; }

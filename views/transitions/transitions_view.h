@@ -1,4 +1,4 @@
-// From which branch to which: the pairs of a router and one that its cells meet next, and the flow through all that
+// View of transitions: the pairs of a router and one that its cells meet next, and the flow through all routers that
 // edges join with it.
 #pragma once
 #include "views/frame/view.h"
@@ -27,12 +27,12 @@ class TransitionsView : public View {
     std::shared_ptr<const RoutingFlow> flow;
   };
   void show_data();
-  /// Whether what is there answers for a router.
+  /// True if the data answer for this router.
   bool answers(const QString& router) const;
 
   TransitionsPicture* picture_;
   QComboBox *router_, *next_, *value_;
-  QString wanted_next_;  ///< the router that columns stand for; empty: the first that is next
+  QString wanted_next_;  ///< router of the columns; empty: the first one that is next
   Data data_;
   Selection selection_;
 };

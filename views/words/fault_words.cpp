@@ -3,7 +3,7 @@
 namespace stormcell::views {
 namespace {
 
-/// Where the advice begins, parentheses of its own counted: Error ends with it; -1: there is none.
+/// Start of the advice, which ends an Error's text in parentheses and may contain some; -1: there is none.
 qsizetype advice_of(const QString& fault) {
   if (!fault.endsWith(')')) return -1;
   int depth = 0;

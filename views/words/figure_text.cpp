@@ -12,7 +12,7 @@
 namespace stormcell::views {
 namespace {
 
-/// `digits` significant digits, none of them after the point where the number is that large.
+/// `digits` significant digits, without decimals if the number is that large.
 QString plain(double value, int digits) {
   if (!std::isfinite(value)) return QString::fromUtf8("–");
   const int magnitude = value == 0 ? 0 : static_cast<int>(std::floor(std::log10(std::abs(value)) + 1e-9));
@@ -34,7 +34,7 @@ QString number_text(double value, int digits) {
   if (value != 0 && (size < 1e-3 || size >= 1e12)) return QLocale::c().toString(value, 'g', std::min(digits, 3));
   if (value == std::round(value) && size < 1e12) return count_text(static_cast<qint64>(value));
   QString text = plain(value, digits);
-  // Zeros at the end of a fraction say nothing outside of a column.
+  // Trailing zeros of a fraction are useful only in a column.
   if (text.contains('.'))
     while (text.endsWith('0')) text.chop(1);
   if (text.endsWith('.')) text.chop(1);

@@ -6,29 +6,29 @@
 
 namespace stormcell::views {
 
-/// Of UTF-8, as the core writes all texts.
+/// Converts UTF-8, in which the core writes all texts.
 QString to_qstring(std::string_view text);
 /// "1,234"
 QString count_text(qint64 count);
-/// "1 batch", "1,234 batches"; `many` where spelling does not give it.
+/// "1 batch", "1,234 batches"; `many` for an irregular plural.
 QString counted_text(qint64 count, const char* one, const char* many = "");
-/// Four significant digits without an exponent where that is readable: "0.0123", "159,058".
+/// `digits` significant digits, without an exponent if that is readable: "0.0123", "159,058".
 QString number_text(double value, int digits = 3);
 /// "2.34 ms", "1.53 s"
 QString duration_text(double milliseconds);
-/// "2026-11-03 08:09 UTC" of what a session writes, ISO 8601; anything else as it is.
+/// "2026-11-03 08:09 UTC" for a session's time in ISO 8601; other texts are unchanged.
 QString moment_text(const std::string& iso);
 /// "4.93 MiB"
 QString bytes_text(double bytes);
 /// "58.1 %"
 QString percent_text(double share);
-/// The same of the limit, and "in cache" where it is above all of it.
+/// The same for the share of a limit, and "in cache" if it is above the limit.
 QString limit_share_text(double share);
-/// "1.05×", "0.996×": as many digits as tell it from 1.
+/// "1.05×", "0.996×": with enough digits to differ from 1.
 QString times_text(double ratio);
-/// "+3.5 %", "−3.5 %"; empty where `before` is 0.
+/// "+3.5 %", "−3.5 %"; empty if `before` is 0.
 QString change_text(double before, double now);
-/// Of how many pictures of a run one is kept, and which: a sentence.
+/// A sentence on the number of pictures that a run keeps, and which they are.
 QString kept_text(qint64 kept, qint64 all);
 
 }  // namespace stormcell::views

@@ -1,5 +1,4 @@
-// The words of all views: what each means, how it is computed, where it comes from. One table, shown on hover and as a
-// page.
+// The words of all views: meaning, computation and origin of each. One table, shown on hover and as a page.
 #pragma once
 #include <QString>
 #include <vector>
@@ -11,7 +10,7 @@ struct Term {
   QString definition;  ///< a sentence without its end
   QString formula;     ///< empty: nothing is computed
   QString origin;      ///< "measured", "counted while the run was recorded"; empty: no figure
-  /// The formula where there is one, else the definition, and its origin: a line below a picture.
+  /// The formula if there is one, else the definition, and its origin: a line below a picture.
   QString line() const;
 };
 

@@ -1,4 +1,4 @@
-// Names of routers as short as they can be told apart.
+// The shortest distinct names of routers.
 #pragma once
 #include <QString>
 #include <vector>
@@ -7,8 +7,8 @@
 
 namespace stormcell::views {
 
-/// "encoder.block.1.layer.1.mlp" of a stack of such names -> what tells it from the others: "block.1"; exits are
-/// "exit 1", "exit 2" in their order. `routers`: all exits that there are, or none.
+/// Shortens "encoder.block.1.layer.1.mlp" to the part that differs within its stack: "block.1"; exits are "exit 1",
+/// "exit 2" in their order. `routers`: all exits that there are, or none.
 std::vector<QString> short_names(const std::vector<RouterLine>& routers);
 
 }  // namespace stormcell::views

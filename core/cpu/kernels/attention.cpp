@@ -18,7 +18,7 @@ namespace {
 struct Cut {
   int64_t group;    // query heads of a key head
   int64_t room;     // queries that scratch is for: never falls when the problem grows
-  int64_t queries;  // of a task at most
+  int64_t queries;  // at most, in a task
   int64_t parts;    // tasks of a (sequence, key head)
   int64_t tasks;
 
@@ -53,10 +53,10 @@ void fill_bias(const AttentionProblem& p, const Cut& cut, const int32_t* of, int
     for (int64_t i = 0; i < distances; ++i) bias[h * ld + i] = p.bias_table[of[i] * p.heads + first_head + h];
 }
 
-/// The rows of one sequence, and where its queries stand as seen from its keys.
+/// The rows of one sequence, and the position of its queries relative to its keys.
 struct SequenceRows {
   int64_t query, queries, key, keys;
-  int64_t position;  // of the first query less that of the first key
+  int64_t position;  // position of the first query less that of the first key
   bool contiguous;   // positions go up one by one
 };
 SequenceRows rows_of(const AttentionProblem& p, int64_t sequence) {
@@ -137,8 +137,8 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
   const Cut cut(p, team.size());
   const Scratch sizes(p, cut);
   int32_t* buckets = reinterpret_cast<int32_t*>(scratch);
-  // From the most distant key before a query to the most distant one behind: a position is less than the bound on its
-  // sequence's cells.
+  // The bias reaches from the most distant key before a query to the most distant one behind: a position is less than
+  // the bound on its sequence's cells.
   int64_t last = p.q_length - 1, ahead = p.k_length - 1;
   if (p.bias_table) {
     if (p.steps) ahead = p.q_length - 1;  // no key stands behind the last query
@@ -198,7 +198,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
         continue;
       }
       if (p.bias_table) {
-        const int64_t farthest = task.position + queries - 1;  // from the first key to the last query
+        const int64_t farthest = task.position + queries - 1;  // distance from the first key to the last query
         fill_bias(p, cut, buckets + (last - farthest), head, queries + r.keys - 1, sizes.ld_bias, bias);
         task.bias = bias, task.ld_bias = sizes.ld_bias, task.bias_origin = farthest;
       }

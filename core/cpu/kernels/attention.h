@@ -30,7 +30,7 @@ struct AttentionProblem {
   int32_t window = 0;                 ///< > 0: a query sees keys with query - key < window only
   const float* bias_table = nullptr;  ///< [buckets, heads] or null: added to the scores by relative_bucket()
   int32_t buckets = 32, max_distance = 128;
-  bool bidirectional = true;  ///< of the buckets: true in an encoder
+  bool bidirectional = true;  ///< of the bias buckets: true in an encoder
   /// out is bf16: what is computed is rounded to nearest even as it is stored; of an even value_dim
   bool out_bf16 = false;
   const int32_t* key_mask = nullptr;  ///< by row of k, or null: 0 masks the key for all queries of its sequence

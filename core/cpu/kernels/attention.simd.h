@@ -229,7 +229,7 @@ inline void attend(const AttentionTask& task) {
   // Row r is query r % queries of head r / queries.
   const int64_t blocks = (rows + kTileRows - 1) / kTileRows;
   const int64_t end = visible(task, task.queries - 1).end;
-  // From a multiple of 256 on: a row sums in the same blocks whatever rows share its task.
+  // Begins at a multiple of 256: a row sums in the same blocks whatever rows share its task.
   for (int64_t first = visible(task, 0).begin / kAttentionKeys * kAttentionKeys; first < end; first += kAttentionKeys) {
     const int64_t count = smaller(kAttentionKeys, end - first);
     pack_block(task, first, count, keys, values, widened);

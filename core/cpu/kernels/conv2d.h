@@ -36,8 +36,9 @@ size_t packed_conv2d_bytes(const Conv2dShape& shape, DType dtype);
 void pack_conv2d(const Conv2dShape& shape, const void* weights, DType stored, const float* channel_scale, DType to,
                  std::byte* out);
 
-/// y[images, out_height, out_width, out_channels] = epilogue(x[images, height, width, in_channels] * weights). Of the
-/// epilogue bias, activation, multiply, residual and scale count; rows are output pixels and ld_extra is out_channels.
+/// y[images, out_height, out_width, out_channels] = epilogue(x[images, height, width, in_channels] * weights). The
+/// epilogue's bias, activation, multiply, residual and scale count; rows are output pixels and ld_extra is
+/// out_channels.
 /// `weights` are pack_conv2d()'s bytes of element type `dtype`.
 void conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const std::byte* weights, DType dtype,
             const Epilogue& epilogue, float* y, std::byte* scratch);

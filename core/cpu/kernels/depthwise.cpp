@@ -7,7 +7,7 @@
 namespace stormcell::cpu {
 namespace {
 
-/// Of one direction: extent and padding of the map, the kernel's steps in it.
+/// One direction of a convolution: extent and padding of the map, the kernel's steps in it.
 struct Axis {
   int64_t extent, kernel, stride, padding, dilation, outputs;
 
@@ -47,7 +47,7 @@ void depthwise_pixels(const Conv2dShape& s, const float* x, const float* weights
     const Axis::Taps down = rows.taps(row), across = columns.taps(column);
     task.rows = down.end - down.begin;
     task.columns = across.end - across.begin;
-    // Where the whole kernel lies in the row, its neighbours' do too; at the edges a pixel goes alone.
+    // If a pixel's whole kernel lies in the row, so do its neighbours'; pixels at the edges go alone.
     const bool whole = task.columns == s.kernel_width;
     task.pixels = whole ? std::min(columns.whole_end(), column + end - pixel) - column : 1;
     task.y = y + (pixel - first) * channels;

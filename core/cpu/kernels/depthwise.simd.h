@@ -1,7 +1,7 @@
 // A depthwise convolution: neighbouring output pixels of one row, each channel by itself, vectors of channels.
 //
 // A vector of the kernel's weights serves all pixels of a tile; fields overlap, so most of what they read is in L1.
-// What comes new comes from the last row of the fields, in steps of a pixel that the processor does not foresee: it is
+// New pixels come from the last row of the fields, in steps of a pixel that the processor does not foresee: they are
 // fetched 18 pixels ahead, two or three tiles (64 channels of 256 x 512 on one thread: 3.4 ms, 7.9 without).
 //
 // Kernels of three columns in steps of one pixel load each pixel of a row once for the three that it counts in.
@@ -50,7 +50,7 @@ __attribute__((noinline)) void depthwise_tile(const DepthwiseTask& task, const f
   });
 }
 
-/// In tiles of so many pixels, and what is left.
+/// Computes tiles of so many pixels, and the rest.
 template <int Pixels, bool ThreeColumns>
 STORMCELL_INLINE void depthwise_tiles(const DepthwiseTask& task) {
   for (int64_t first = 0; first < task.pixels; first += Pixels) {

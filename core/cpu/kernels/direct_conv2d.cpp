@@ -2,9 +2,9 @@
 // copied once with their padding, where there is any, and all of its panels read them there; a kernel of 1 x 1 without
 // stride takes a map as one row of pixels.
 //
-// Where there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all.
-// Where there are not (small maps with many channels, where weights are most of what is read), panels are shared out,
-// and each is read by one thread.
+// If there are bands for every thread, a thread takes whole bands with all their panels: the copy serves them all. If
+// there are not (small maps with many channels, where weights are most of what is read), panels are shared out, and
+// each is read by one thread.
 #include "core/cpu/kernels/direct_conv2d.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace stormcell::cpu {
 namespace {
 
 constexpr int64_t kWidest = 64, kNarrowest = 16;
-/// Of a band's copied rows and sums together: they stay in L2 beside a panel's chunks.
+/// Floats of a band's copied rows and sums together: they stay in L2 beside a panel's chunks.
 constexpr int64_t kBandFloats = 48 * 1024;
 /// Fewer pixels than this are not worth another pass over a panel.
 constexpr int64_t kLeastPixels = 24;
@@ -81,7 +81,7 @@ struct Band {
   int64_t map, begin, end;  ///< rows of outputs; pixels in the flat case
 };
 
-/// Of the maps of one branch; those of its shape are as many.
+/// A convolution of the maps of one branch; the shape has as many images.
 class DirectConvolution {
  public:
   /// `most`: rows of a band (most_rows()); `wanted`: units of this branch.
@@ -174,14 +174,14 @@ class DirectConvolution {
   const OutputRows rows_;
   const GroupedMaps<float>& maps_;
   int32_t branch_;
-  int64_t slot_;  // of its first map
+  int64_t slot_;  // slot of its first map
   const Epilogue& epilogue_;
   float* y_;
   int64_t panels_, bands_of_map_, bands_;
   bool by_band_, non_temporal_;
 };
 
-/// Of one thread, whether maps lie one after the other or not.
+/// Floats of one thread's scratch, enough whether maps lie one after the other or not.
 int64_t thread_floats(const Conv2dShape& s) {
   int64_t most = 0;
   for (const bool in_a_row : {false, true}) {

@@ -26,7 +26,7 @@ size_t direct_conv2d_bytes(const Conv2dShape& shape);
 /// Packs weights [out, kernel_height, kernel_width, in] in f32, f16 or bf16. `out` is 64-byte aligned.
 void pack_direct_conv2d(const Conv2dShape& shape, const void* weights, DType stored, float* out);
 
-/// As conv2d() does, bit for bit the same with any number of threads and images.
+/// Computes what conv2d() does, bit for bit the same with any number of threads and images.
 void direct_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights,
                    const Epilogue& epilogue, float* y, std::byte* scratch);
 /// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not

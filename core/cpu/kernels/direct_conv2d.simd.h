@@ -88,7 +88,7 @@ __attribute__((noinline)) void convolve_tile(const ConvolutionTask& task, const 
   }
 }
 
-/// What is read after the task, as many pixels of it as a tile has: memory would stand still while the tile is
+/// Fetches pixels that are read after the task, as many as a tile has: memory would stand still while the tile is
 /// multiplied.
 inline void fetch_coming(const ConvolutionTask& task, int64_t first, int64_t count) {
   const char* const from = reinterpret_cast<const char*>(task.coming + first * task.ld_coming);

@@ -54,7 +54,7 @@ void scale(ThreadTeam& team, const float* x, float factor, int64_t n, float* y) 
 
 void scale_rows(ThreadTeam& team, const float* x, const float* factor, int64_t rows, int64_t d, float* y) {
   const KernelTable& table = kernels();
-  // By elements: one large row takes all threads.
+  // Split by elements: one large row takes all threads.
   split_result(team, rows * d, 1, y, y == x, [&](int64_t begin, int64_t end, float* to) {
     while (begin < end) {
       const int64_t r = begin / d, stop = std::min(end, (r + 1) * d);

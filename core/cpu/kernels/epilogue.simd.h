@@ -1,4 +1,4 @@
-// What follows a product, while its 64 columns are still in L1: scales, bias, activation, gate, residual; or the
+// Operations after a product, while its 64 columns are still in L1: scales, bias, activation, gate, residual; or the
 // residual before the activation.
 //
 // Limit: the L1 reads of the tile and the memory traffic of y, multiply and residual; below 3 % of a product with k >=

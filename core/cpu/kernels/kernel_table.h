@@ -48,7 +48,7 @@ struct ConvolutionTask {
   const float* x = nullptr;  ///< the field of the first pixel of the first row
   int64_t ldx = 0, ld_row = 0,
           ld_out_row = 0;            ///< floats between neighbouring pixels' fields, runs of a field, rows of pixels
-  int64_t pixels = 0, out_rows = 1;  ///< of one row, and rows
+  int64_t pixels = 0, out_rows = 1;  ///< pixels of one row, and rows
   int64_t kernel_rows = 1, k = 0;
   const float* weights = nullptr;  ///< [kernel_rows * k][width]
   int64_t width = 0;               ///< 16, 32 or 64
@@ -61,7 +61,7 @@ struct ConvolutionTask {
 /// Neighbouring output pixels of one row of a depthwise convolution, all of which see the same rows and columns of the
 /// kernel.
 struct DepthwiseTask {
-  const float* x = nullptr;  ///< what the first pixel's field begins with, of these rows and columns
+  const float* x = nullptr;  ///< begin of the first pixel's field, in these rows and columns
   int64_t ldx = 0, ld_row = 0,
           ld_column = 0;  ///< floats between neighbouring pixels' fields, and between rows and columns of a field
   int64_t rows = 1, columns = 1;   ///< of the kernel
@@ -74,13 +74,13 @@ struct DepthwiseTask {
 /// Between which pixels of a side an output pixel of a resized map lies.
 struct ResizeTap {
   int64_t first = 0, second = 0;
-  float share = 0;  ///< of the second
+  float share = 0;  ///< share of the second
 };
 
 /// One row of a map that is resized bilinearly.
 struct ResizeTask {
   const float *above = nullptr, *below = nullptr;  ///< rows between which it lies
-  float share = 0;                                 ///< of the one below
+  float share = 0;                                 ///< share of the one below
   const ResizeTap* taps = nullptr;                 ///< [pixels], of a row
   int64_t pixels = 0, channels = 0;
   float* y = nullptr;         ///< [pixels][channels]
@@ -96,7 +96,7 @@ struct PlanarTask {
   const float* weights = nullptr;  ///< [kernel_rows][kernel_columns][channels][outputs]
   const float* bias = nullptr;     ///< [outputs] or null
   bool relu = false;
-  const float* residual = nullptr;  ///< as y lies, which it may be; or null
+  const float* residual = nullptr;  ///< laid out as y, which it may be; or null
   int64_t outputs = 0, rows = 1, pixels = 0;
   float* y = nullptr;
   int64_t y_plane = 0, y_row = 0;
@@ -109,17 +109,17 @@ struct AttentionTask {
   int64_t ldq = 0, ldk = 0, ldv = 0;
   int32_t heads = 1, head_dim = 0, value_dim = 0;
   int64_t queries = 0, keys = 0;
-  int64_t position = 0;  ///< of the first query
-  // In pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column there; k, v is
-  // null.
+  int64_t position = 0;  ///< position of the first query
+  // Keys and values in pages of page_rows rows: addresses of the pages of keys, of values, and the head's first column
+  // there; k, v is null.
   const uint64_t *k_pages = nullptr, *v_pages = nullptr;
   int64_t page_rows = 0, k_column = 0, v_column = 0;
   bool bf16 = false;  ///< keys and values lie in pages, and are bf16 there
   float scale = 1;
   bool causal = false;
   int32_t window = 0;
-  /// Of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; or null. By distance, a
-  /// step of -1; a row for each query, a step of its length.
+  /// Bias of key j and the query at position i: bias[h * ld_bias + j + i * bias_step + bias_origin]; null: none.
+  /// `bias_step` is -1 for a bias by distance, the length of a row for one with a row for each query.
   const float* bias = nullptr;
   int64_t ld_bias = 0, bias_origin = 0, bias_step = -1;
   const int32_t* key_mask = nullptr;  ///< [keys] or null

@@ -9,7 +9,7 @@
 
 namespace stormcell::cpu {
 
-/// What happens to the product p[r][c] before it is stored, in this order:
+/// Operations on the product p[r][c] before it is stored, in this order:
 ///   v = p * (scale * row_scale[r]) + bias[c];  v = activation(v);  v *= multiply[r][c];  v += residual[r][c]
 /// with residual_first:
 ///   v = p * (scale * row_scale[r]) + bias[c];  v += residual[r][c];  v = activation(v);  v *= multiply[r][c]
@@ -18,7 +18,7 @@ struct Epilogue {
   Activation activation = Activation::none;
   const float* multiply = nullptr;  ///< [rows, ld_extra]: the other half of a gated unit
   const float* residual = nullptr;  ///< [rows, ld_extra]
-  bool residual_first = false;      ///< the activation is that of the sum with the residual
+  bool residual_first = false;      ///< the activation follows the sum with the residual
   int64_t ld_extra = 0;             ///< floats between rows of multiply and of residual
   /// [rows of x]: a norm before the product, folded into it (its gain is in the weights)
   const float* row_scale = nullptr;
@@ -35,7 +35,7 @@ struct Epilogue {
 /// overlaps none of them.
 void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
             const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch);
-/// The same of rows in bf16, of an even k and ldx: they are read as they are where x would be rounded, else widened
+/// The same for rows in bf16, with an even k and ldx: they are read as they are if x would be rounded, else widened
 /// first.
 void linear(ThreadTeam& team, const uint16_t* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
             const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch);

@@ -13,7 +13,7 @@ namespace stormcell::cpu {
 
 /// Whether a result of so many floats is stored so: from a quarter of the L3 on.
 bool is_non_temporal(int64_t floats);
-/// The same of y[rows, columns], of which a vector is stored at a time.
+/// The same for y[rows, columns], of which a vector is stored at a time.
 inline bool is_non_temporal(const float* y, int64_t rows, int64_t columns) {
   return is_non_temporal(rows * columns) && reinterpret_cast<uintptr_t>(y) % 64 == 0 && columns % 16 == 0;
 }

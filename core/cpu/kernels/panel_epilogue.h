@@ -15,8 +15,8 @@ struct PanelSums {
   bool non_temporal = false;  ///< y is stored past the caches
 };
 
-/// On their way to y, whose rows are `ldy` floats apart. `bias` is of all columns, or null; that of the epilogue does
-/// not count.
+/// The epilogue of a panel on its way to y, whose rows are `ldy` floats apart. `bias` has all columns, or is null; that
+/// of the epilogue does not count.
 inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const PanelSums& sums, float* y, int64_t ldy) {
   const int64_t extra = sums.first_row * e.ld_extra + sums.column;
   EpilogueTask task;
@@ -37,8 +37,7 @@ inline EpilogueTask panel_epilogue(const Epilogue& e, const float* bias, const P
   return task;
 }
 
-/// Whether y[rows, columns] is stored past the caches. What is already in them, since the epilogue reads it there, is
-/// not.
+/// Whether y[rows, columns] is stored past the caches. Not if it is in them already, since the epilogue reads it there.
 inline bool is_non_temporal(const Epilogue& e, const float* y, int64_t rows, int64_t columns) {
   return is_non_temporal(y, rows, columns) && e.residual != y && e.multiply != y;
 }

@@ -25,7 +25,7 @@ constexpr int64_t kGroup = 12;    ///< output channels of a group of weights, at
 constexpr int64_t kAligned = 16;  ///< floats
 /// Vectors read so far behind the last pixel, and more: four of 16 floats.
 constexpr int64_t kBehind = 64;
-/// Of a band's planes: they stay in L2.
+/// Floats of a band's planes: they stay in L2.
 constexpr int64_t kBandFloats = 64 * 1024;
 /// Multiply-adds of one thread while threads wait for one another once: about a microsecond.
 constexpr int64_t kMeeting = 64 * 1024;
@@ -98,7 +98,7 @@ Group group_at(int64_t outputs, int64_t index) {
   return {first, outputs * (index + 1) / groups - first};
 }
 
-/// What convolves planes to planes.
+/// One convolution from planes to planes.
 struct PlaneStep {
   const Conv2dShape& shape;
   const float *x, *weights, *bias;
@@ -144,7 +144,7 @@ int64_t most_rows(const Conv2dShape& s) {
 /// Multiply-adds of a row of output pixels.
 int64_t row_work(const Conv2dShape& s) { return s.out_width() * s.out_channels * s.group_k(); }
 
-/// As many as L2 wants, or more where the thread that has most to do then has less: a row that two bands read is turned
+/// As many bands as L2 wants, or more if the busiest thread then has less to do: a row that two bands read is turned
 /// twice, for about half a row's time.
 int64_t bands_of_map(const Conv2dShape& s, int threads) {
   const int64_t height = s.out_height(), least = (height + most_rows(s) - 1) / most_rows(s);
@@ -159,8 +159,8 @@ int64_t bands_of_map(const Conv2dShape& s, int threads) {
   return best;
 }
 
-/// A map on its way through a chain, in two sets of planes: x, and what stands between the two convolutions of a block.
-/// Each step is taken for some rows; a convolution reads those around them too.
+/// A map on its way through a chain, in two sets of planes: x, and the map between the two convolutions of a block.
+/// Each step is taken for some rows; a convolution also reads those around them.
 class ChainMap {
  public:
   static int64_t floats(const Conv2dShape& s) { return 2 * aligned(layout(s).floats()); }
@@ -210,7 +210,7 @@ class ChainMap {
   float* pixel(float* planes, int64_t row) const {
     return planes + layout_.origin() + (row + s_.pad_height) * layout_.row();
   }
-  /// Of the first pixel of a row.
+  /// The field of a row's first pixel.
   const float* field(const float* planes, int64_t row) const {
     return planes + layout_.origin() - s_.pad_width + row * layout_.row();
   }
@@ -354,7 +354,7 @@ void residual_blocks(ThreadTeam& team, const Conv2dShape& s, const GroupedMaps<R
 
 int64_t maps_shared_by_threads(const Conv2dShape& s, int64_t maps, int threads) {
   const int64_t rest = maps % threads,
-                rows = (rest * s.height + threads - 1) / threads;  // of a thread, where they are shared
+                rows = (rest * s.height + threads - 1) / threads;  // rows of a thread, if they are shared
   return rest > 0 && (s.height - rows) * row_work(s) > kMeeting ? rest : 0;
 }
 

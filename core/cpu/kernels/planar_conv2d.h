@@ -21,14 +21,14 @@ size_t planar_conv2d_bytes(const Conv2dShape& shape);
 /// Packs weights [out, kernel_height, kernel_width, in] in f32, f16 or bf16.
 void pack_planar_conv2d(const Conv2dShape& shape, const void* weights, DType stored, float* out);
 
-/// What follows the sums of a planar convolution.
+/// Operations on the sums of a planar convolution.
 struct PlanarEpilogue {
   const float* bias = nullptr;  ///< [out_channels] or null
   bool relu = false;
   const float* residual = nullptr;  ///< like y, or null
-  bool residual_first = false;      ///< the activation is that of the sum with the residual
+  bool residual_first = false;      ///< the activation follows the sum with the residual
 };
-/// As direct_conv2d() does, bit for bit, with any number of threads and images.
+/// Computes what direct_conv2d() does, bit for bit, with any number of threads and images.
 void planar_conv2d(ThreadTeam& team, const Conv2dShape& shape, const float* x, const float* weights,
                    const PlanarEpilogue& epilogue, float* y, std::byte* scratch);
 /// The same for the maps of all branches, each with its branch's weights and bias (that of the epilogue does not

@@ -38,7 +38,7 @@ void walk_windows(ThreadTeam& team, const Pool2dShape& s, const float* x, float*
 constexpr int64_t kRun = 32;
 /// Pixels that one thread sums: as many runs as a power of two, so that their sum is one of those of the whole map.
 constexpr int64_t kPart = 32 * kRun;
-/// Of so many pixels, parts of as many runs; the last run may be shorter.
+/// Whole parts in so many pixels; the last run may be shorter.
 int64_t whole_parts(int64_t pixels) { return (pixels + kRun - 1) / kPart; }
 
 /// Adds `count` rows of at most kSplitColumns floats to sum[channels], where row(i, to) gives one: those in pairs,
@@ -75,7 +75,7 @@ void sum_pixels(const KernelTable& table, const float* x, int64_t pixels, int64_
 void global_average_pool(ThreadTeam& team, const float* x, int64_t images, int64_t pixels, int64_t channels, float* y,
                          std::byte* scratch) {
   const KernelTable& table = kernels();
-  // Of each map its whole parts, whose sums go to scratch, and what is left, whose sum goes to y.
+  // The sums of a map's whole parts go to scratch, the sum of the rest goes to y.
   const int64_t parts = whole_parts(pixels);
   float* const sums = reinterpret_cast<float*>(scratch);
   split_columns(

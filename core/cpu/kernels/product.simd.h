@@ -125,8 +125,8 @@ struct DotSteps {
 };
 #endif
 
-/// Where a tile fetches ahead, `stride` bytes further at each step; a stride of 0 at the weights themselves fetches
-/// nothing.
+/// The place where a tile fetches ahead, `stride` bytes further at each step. A stride of 0 at the weights themselves
+/// fetches nothing.
 struct Ahead {
   const char* at;
   int64_t stride;

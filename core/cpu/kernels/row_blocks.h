@@ -9,9 +9,8 @@ namespace stormcell::cpu {
 
 /// Rows of a unit at most.
 inline constexpr int64_t kUnitRows = 96;
-/// Where rows are cut anyway, the rows of a unit and the panel that passes by should stay in an L2 together: 1.25 MiB
-/// of 2. At k = 3072 that is 48 rows, 3-8 % faster than 96 for 1024 rows. Not below 48: every unit reads the panels
-/// again.
+/// Rows of a unit, if rows are cut anyway: they and the panel that passes by should stay in an L2 together, 1.25 MiB of
+/// 2. At k = 3072 that is 48 rows, 3-8 % faster than 96 for 1024 rows. Not below 48: every unit reads the panels again.
 inline int64_t unit_rows(int64_t k) {
   return std::clamp<int64_t>(((5 << 16) / std::max<int64_t>(k, 1) - kPanelColumns), 48, kUnitRows);
 }

@@ -14,7 +14,7 @@ namespace stormcell::cpu {
 namespace {
 
 constexpr int64_t kWidestPanel = 64;
-/// Of a block's sums and a panel's results.
+/// Floats of a block's sums and a panel's results.
 constexpr int64_t kBlockFloats = 16 * 1024;
 /// Pixels below which threads do not share: two register tiles.
 constexpr int64_t kLeastPixels = 12;
@@ -32,8 +32,8 @@ void separable_conv2d(ThreadTeam& team, const Conv2dShape& s, int64_t out_channe
                       std::byte* scratch) {
   const KernelTable& table = kernels();
   // With stride 1 only the last row of a block's fields has not been read by the block before: it is fetched while that
-  // one is multiplied. Where maps keep their size, so that pixels of both are counted alike, fields reach as far below
-  // their pixel as there is padding.
+  // one is multiplied. If maps keep their size, pixels of both are counted alike, and fields reach as far below their
+  // pixel as there is padding.
   const int64_t below = s.pad_height * s.width, map_pixels = s.images * s.height * s.width;
   const bool fetches =
       s.stride_height == 1 && s.stride_width == 1 && s.out_height() == s.height && s.out_width() == s.width;

@@ -19,7 +19,7 @@
 #endif
 
 #define STORMCELL_INLINE inline __attribute__((always_inline))
-/// Behind the parameters of a lambda that static_for calls.
+/// Follows the parameters of a lambda that static_for calls.
 #define STORMCELL_UNROLLED __attribute__((always_inline))
 
 namespace stormcell::cpu::STORMCELL_ISA {
@@ -150,7 +150,7 @@ STORMCELL_INLINE void store_some(uint16_t* p, Floats a, int64_t count) {
   const Halves h = to_bf16(a);
   __builtin_memcpy(p, &h, static_cast<size_t>(count) * sizeof(uint16_t));
 }
-/// What a loop stores whole vectors by: through the caches, or past them.
+/// The way in which a loop stores whole vectors: through the caches, or past them.
 struct Store {
   template <class Out, class Count>
   STORMCELL_INLINE static void at(Out* p, Floats a, Count count) {
@@ -187,8 +187,8 @@ STORMCELL_INLINE float max_lanes(Floats a) {
   return lane[0];
 }
 
-/// To L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us against
-/// 290).
+/// Fetches to L2: into L1, prefetches of few-row products take the fill buffers from its loads (4 rows of bf16: 335 us
+/// against 290).
 STORMCELL_INLINE void prefetch(const char* p) { __builtin_prefetch(p, 0, 2); }
 
 }  // namespace stormcell::cpu::STORMCELL_ISA

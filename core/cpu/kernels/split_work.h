@@ -23,7 +23,7 @@ void split_rows(ThreadTeam& team, int64_t rows, int64_t floats, F&& f) {
   team.split(rows, grain, [&](int64_t begin, int64_t end, int) { f(begin, end); });
 }
 
-/// Of a row that threads share out: whole cache lines, of which some stay in L2.
+/// Floats of a row's piece that threads share out: whole cache lines, of which some stay in L2.
 inline constexpr int64_t kPieceFloats = 16384;
 
 /// f(row, begin, end) over the floats [begin, end) of rows of `width` floats each: whole rows, or pieces of rows that

@@ -63,7 +63,7 @@ class Attention : public Kernel {
   }
 
  private:
-  /// The queries stand where the step says, and the keys up to there must be in the cache.
+  /// Reads the queries' place from the step; the keys up to there must be in the cache.
   StepFailure read_cache(const Call& c, AttentionProblem& p) const {
     p.steps = c.in[*step_].integers();
     p.q_places = nullptr;

@@ -36,7 +36,7 @@ class BranchFloats {
   /// Null: the branch is absent, its part has not come, or a wave before has computed it. Addresses are looked up at
   /// each run: weights come and go between waves.
   const float* const* left_to_compute(const Call& c) const { return look_up(c, true); }
-  /// Those of all branches, whatever waves there were; null where there are none.
+  /// The weights of all branches, whatever waves there were; null if there are none.
   const float* const* all(const Call& c) const { return weights_.empty() ? nullptr : look_up(c, false); }
 
  private:

@@ -5,7 +5,7 @@
 namespace stormcell::cpu {
 namespace {
 
-/// Of the cells that are there by a choice.
+/// Weights of the cells that choices sent.
 class ChoiceWeight : public Kernel {
  public:
   explicit ChoiceWeight(const BuildContext& m)
@@ -19,7 +19,7 @@ class ChoiceWeight : public Kernel {
   int32_t branch_;
 };
 
-/// Of all cells.
+/// Weights of one branch for all cells; 0 for cells that did not choose it.
 class WeightOfBranch : public Kernel {
  public:
   explicit WeightOfBranch(int32_t branch) : branch_(branch) {}

@@ -1,5 +1,4 @@
-// For which convolutions the kernels that read maps where they lie are there, of one branch or of all: weights are
-// input `weight`.
+// Convolutions with kernels that read maps in place, for one branch or for all: weights are input `weight`.
 #pragma once
 #include "core/cpu/kernels/direct_conv2d.h"
 #include "core/cpu/kernels/format_kernels.h"
@@ -23,15 +22,15 @@ inline bool takes_planar(const BuildContext& m, const Conv2dShape& shape, size_t
 }
 
 inline bool takes_direct(const BuildContext& m, const Conv2dShape& shape, size_t weight) {
-  // Weights in bf16 have products of their own. Of long fields times whole panels the weights come from beyond L2, and
-  // the dense product fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679
+  // Weights in bf16 have products of their own. With long fields times whole panels the weights come from beyond L2,
+  // and the dense product fetches them ahead: 304 to 304 channels of 3 x 3 at 7 x 7 take it 543 us, this kernel 679
   // (docs/decisions/029-convolutions.md). kMostDepth of core/passes/separable_convolutions.cpp goes by it.
   constexpr int64_t kLongField = 2048;
   const bool streams = shape.out_channels >= kPanelColumns && shape.group_k() > kLongField;
   return is_direct(shape) && (!streams || m.asked_kernel()) && panel_format(m.type(weight).dtype) == DType::f32;
 }
 
-/// In which format conv2d.panels multiplies.
+/// The format in which conv2d.panels multiplies.
 inline DType panels_dtype(const BuildContext& m, const Conv2dShape& shape, size_t weight) {
   return shape.depthwise() ? DType::f32 : panel_format(m.type(weight).dtype);
 }

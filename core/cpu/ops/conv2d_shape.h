@@ -1,4 +1,4 @@
-// What the kernels of a convolution read of its node.
+// Reads from a node what the kernels of a convolution need.
 #pragma once
 #include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/conv2d.h"
@@ -6,7 +6,7 @@
 
 namespace stormcell::cpu {
 
-/// Of one image: how many come is known when it runs. Its weights are input `weight`, or like that.
+/// The shape for one image: the number of images is known when it runs. Its weights are like input `weight`.
 inline Conv2dShape conv2d_shape(const BuildContext& m, size_t weight, int64_t groups) {
   const TensorType &x = m.type(0), &w = m.type(weight);
   Conv2dShape shape;
@@ -24,12 +24,12 @@ inline Conv2dShape conv2d_shape(const BuildContext& m, size_t weight, int64_t gr
 inline Conv2dShape conv2d_shape(const BuildContext& m, size_t weight = 1) {
   return conv2d_shape(m, weight, integer_of(m.node(), "groups"));
 }
-/// Of the depthwise half of a separable convolution.
+/// The shape of the depthwise half of a separable convolution.
 inline Conv2dShape separable_shape(const BuildContext& m) {
   return conv2d_shape(m, 1, m.type(0).content[2].constant());
 }
 
-/// Of the convolutions of residual blocks, which keep the extents.
+/// The shape of the convolutions of residual blocks, which keep the extents.
 inline Conv2dShape residual_shape(const BuildContext& m, size_t weight = 1) {
   const TensorType& x = m.type(0);
   Conv2dShape shape;
@@ -40,7 +40,7 @@ inline Conv2dShape residual_shape(const BuildContext& m, size_t weight = 1) {
   return shape;
 }
 
-/// What a convolution does behind its sums.
+/// The operations of a convolution on its sums.
 class Conv2dEpilogue {
  public:
   explicit Conv2dEpilogue(const BuildContext& m)
@@ -51,14 +51,14 @@ class Conv2dEpilogue {
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
   }
 
-  /// Of planes, whose kernels know no activation but ReLU.
+  /// The epilogue for planes, whose kernels know no activation but ReLU.
   PlanarEpilogue of_planes(const Call& c) const {
     PlanarEpilogue e;
     e.relu = activation_ == Activation::relu, e.bias = bias(c), e.residual = residual(c),
     e.residual_first = residual_first_;
     return e;
   }
-  /// Of panels, whose rows are pixels.
+  /// The epilogue for panels, whose rows are pixels.
   Epilogue of_panels(const Call& c, int64_t channels) const {
     Epilogue e;
     e.activation = activation_, e.bias = bias(c), e.residual = residual(c), e.residual_first = residual_first_;

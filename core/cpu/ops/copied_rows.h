@@ -9,13 +9,13 @@ namespace stormcell::cpu {
 
 class CopiedRows {
  public:
-  /// From input 0 to output `output`.
+  /// Copies from input 0 to output `output`.
   CopiedRows(const BuildContext& m, size_t output)
       : width_(m.program.operands[m.step.outputs[output]].width),
         from_bytes_(m.program.operands[m.step.inputs[0]].row_bytes()),
         to_bytes_(m.row_bytes(output)),
         rounds_(m.reads(0) != m.writes(output)) {}
-  /// What lies in bf16 is not widened; an odd row would be rounded past its end.
+  /// Nothing in bf16 is widened, and an odd row would be rounded past its end.
   static bool supports(const BuildContext& m) {
     for (size_t i = 0; i < m.step.outputs.size(); ++i)
       if (m.reads(0) != m.writes(i) &&

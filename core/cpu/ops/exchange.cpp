@@ -1,6 +1,6 @@
 // An exchange has two halves. The first lays together what goes to each rank and tells where it lies; the submission
-// ends, the ranks meet between submissions, and the second half takes what arrived. What they share lies in scratch
-// memory, which nothing uses in between.
+// ends, the ranks meet between submissions, and the second half takes what arrived. Both share scratch memory, which
+// nothing uses in between.
 #include <cstring>
 
 #include "core/base/align.h"
@@ -58,7 +58,7 @@ int64_t slots_of(const BuildContext& m, size_t input) {
   return m.program.dims[o.decision_cells].evaluate(m.bounds) * o.fan_out;
 }
 
-// Of each row that arrives, the branch that it is for; how many come from whom the ranks tell each other.
+// Exchanges, for each row that arrives, the branch that it is for. Ranks tell each other how many come from whom.
 class ExchangeDecision : public Exchange {
  public:
   explicit ExchangeDecision(const BuildContext& m)
@@ -125,7 +125,8 @@ class ExchangeRows : public Exchange {
                  [&](int64_t slot, int64_t i) { copy(c.out[0].data + slot * row_bytes_, arrived + i * row_bytes_); });
   }
 
-  /// visit(slot, i): the i-th row as it travels. What is sent, and what comes back, are slots at home; else those away.
+  /// visit(slot, i): the i-th row as it travels. Rows that are sent, and that come back, are slots at home; else those
+  /// away.
   template <class Visit>
   void for_each_row(const Call& c, Visit visit) const {
     int64_t i = 0;

@@ -1,4 +1,4 @@
-// What a product takes with it: a norm before, bias, activation, product and sum behind.
+// Operations fused into a product: a norm before; bias, activation, product and sum behind.
 #pragma once
 #include "core/base/align.h"
 #include "core/cpu/cpu_kernel.h"
@@ -8,7 +8,7 @@
 
 namespace stormcell::cpu {
 
-// What linear and grouped_linear share: a folded norm and the epilogue's operands. The rows are normalised into
+// Common parts of linear and grouped_linear: a folded norm and the epilogue's operands. The rows are normalised into
 // scratch, as the norm alone would do it: the weights stay as every other product of them reads them, and so does the
 // last bit of the result.
 struct FusedProduct {
@@ -18,7 +18,7 @@ struct FusedProduct {
   Activation activation;
   bool residual_first;
   bool to_bf16 = false, reads_bf16 = false;
-  DType x_format = DType::f32;  ///< of the rows that are multiplied
+  DType x_format = DType::f32;  ///< format of the rows that are multiplied
   int64_t norm_bytes = 0;
 
   /// Rows in bf16 are read two elements at a time; a folded norm reads f32.
@@ -40,7 +40,7 @@ struct FusedProduct {
     if (bias) bias_handle = m.f32_weight(*bias);
   }
 
-  /// For products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them where the product
+  /// Prepares products with weights in `dtype`, of rows of `k`: a norm rounds its rows as it stores them if the product
   /// would.
   void set_product(const BuildContext& m, DType dtype, int64_t k) {
     const bool rounds = rounds_rows_of_x(dtype) && k % 2 == 0;

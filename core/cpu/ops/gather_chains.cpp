@@ -81,7 +81,7 @@ class GatherChains : public Kernel {
       }
     }
     if (otherwise && weighted_) add_dropped(c, otherwise, columns);
-    // A sum starts from 0 in cells that a row reaches: `otherwise` only stands where none does.
+    // A sum starts from 0 in cells that a row reaches: `otherwise` only holds where none does.
     if (otherwise && !weighted_ && !place_)
       for_each_row(c, columns, [&](const float*, float* to, float) { std::fill_n(to, columns.count, 0.0f); });
     for_each_row(c, columns, [&](const float* from, float* to, float weight) {
@@ -142,8 +142,8 @@ class GatherChains : public Kernel {
 
 }  // namespace
 std::unique_ptr<Kernel> make_gather_chains(const BuildContext& m) {
-  // Every row of slots that comes is summed. What is not computed has no rows where plans come here by themselves;
-  // asked for by name, it may have. Of members it is told which count.
+  // Every row of slots that comes is summed. Branches that are not computed have no rows where plans come here by
+  // themselves; asked for by name, they may. Members have a list of those that count.
   const auto computed = branches_computed(m);
   const SpaceId rows = m.type(0).space;
   if (m.asked_kernel() && computed && rows != kNone && m.graph().space(rows).decision != kNone &&

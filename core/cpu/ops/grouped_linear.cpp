@@ -34,7 +34,7 @@ class GroupedLinear : public Kernel {
     // Nothing else runs between the waves of a step: what the first has left in scratch is there.
     const auto is_computed = [&](int64_t b) { return c.computed && c.computed[b]; };
     const bool normed = std::any_of(branches_.begin(), branches_.end(), is_computed);
-    // Addresses are looked up at each run: weights come and go between waves. What is not of this wave is left
+    // Addresses are looked up at each run: weights come and go between waves. Rows that are not of this wave are left
     // untouched.
     for (size_t i = 0; i < branches_.size(); ++i) {
       const size_t branch = branches_[i];

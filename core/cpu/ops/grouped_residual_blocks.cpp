@@ -50,7 +50,7 @@ class GroupedResidualBlocks : public Kernel {
   Conv2dShape shape_;
   BranchRowTable rows_;
   std::vector<int64_t> branches_;
-  std::vector<Convolution> handles_;  // of the first convolutions of all branches, of the second, and so on
+  std::vector<Convolution> handles_;  // the first convolutions of all branches, then the second, and so on
   size_t blocks_ = 0;
   mutable std::vector<ResidualBlockWeights> weights_;  // branch after branch; refilled by each run
   std::vector<const ResidualBlockWeights*> chains_;    // by branch, into weights_

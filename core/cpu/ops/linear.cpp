@@ -44,7 +44,7 @@ class Linear : public Kernel {
 }  // namespace
 std::unique_ptr<Kernel> make_linear(const BuildContext& m) {
   if (format_of(m.type(1).dtype).is_blocks()) return nullptr;  // nothing packs them
-  // What must not round its input has no panels in bf16.
+  // A product that must not round its input has no panels in bf16.
   const bool rounds = m.value(1).annotations.find(kFormat) && format_of(format_in_products(m.value(1))).own_products;
   if (!FusedProduct::supports(m) || (rounds && is_precise(m.node()))) return nullptr;
   return std::make_unique<Linear>(m);

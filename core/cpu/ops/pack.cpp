@@ -17,7 +17,7 @@ class Pack : public Kernel {
       const int32_t* cells = r.cell + c.out[i].groups.offsets[0];
       const std::byte* from = c.in[0].data;
       std::byte* to = c.out[i].data;
-      // As in scatter: below 4 KiB a fork-join costs more than the copy.
+      // The grain of scatter: below 4 KiB a fork-join costs more than the copy.
       c.team.split(c.out[i].rows, std::max<int64_t>(1, 4096 / rows_[i].row_bytes()),
                    [&](int64_t begin, int64_t end, int) {
                      for (int64_t row = begin; row < end; ++row) rows_[i].copy(from, cells[row], to, row);

@@ -27,7 +27,7 @@ class Reduce : public Kernel {
     const CellGroups& groups = c.in[0].groups;
     const int64_t parents = c.out[0].rows;
     if (parents == 0) return;
-    const int64_t rows = last_ ? 1 : (c.in[0].rows + parents - 1) / parents;  // of a parent, about
+    const int64_t rows = last_ ? 1 : (c.in[0].rows + parents - 1) / parents;  // rows of a parent, about
     // One parent of a narrow row would be one thread's. Pieces are whole columns: each sum has its order, however many
     // there are.
     const bool few = parents * ((width + kSplitColumns - 1) / kSplitColumns) < c.team.size();

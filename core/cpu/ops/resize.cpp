@@ -9,7 +9,7 @@
 namespace stormcell::cpu {
 namespace {
 
-/// Of each output pixel of a side: found once when a program is compiled.
+/// Taps of each output pixel of a side, found once when a program is compiled.
 std::vector<ResizeTap> taps_of(int64_t from, int64_t to, bool nearest) {
   std::vector<ResizeTap> taps;
   for (int64_t i = 0; i < to; ++i) {

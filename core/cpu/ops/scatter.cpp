@@ -15,7 +15,7 @@ class Scatter : public Kernel {
   }
   void run(const Call& c) const override {
     const DecisionView& d = *c.in[1].decision;
-    int64_t slot = 0, rows = 0;  // to be copied at once
+    int64_t slot = 0, rows = 0;  // rows to be copied at once
     std::byte* to = nullptr;
     size_t made = 0;
     const auto copy_slots = [&] {

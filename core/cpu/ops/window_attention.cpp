@@ -56,7 +56,7 @@ class WindowAttention : public Kernel {
   }
 
  private:
-  /// Bit 0: in the last column of windows, of which a part hangs over; bit 1: in the last row.
+  /// Bit 0: in the last column of windows, a part of which hangs over; bit 1: in the last row.
   static constexpr int kKinds = 4;
 
   bool splits_rows() const { return grid_.shift_height > 0; }
@@ -104,7 +104,7 @@ class WindowAttention : public Kernel {
     return room;
   }
 
-  /// Which part of a window of this kind a place lies in: those of other parts do not see it.
+  /// The part of a window of this kind that a place lies in: places of other parts do not see it.
   int part(int kind, int64_t y, int64_t x) const {
     const bool below = (kind & 2) != 0 && y >= grid_.window_height - grid_.shift_height;
     const bool right = (kind & 1) != 0 && x >= grid_.window_width - grid_.shift_width;

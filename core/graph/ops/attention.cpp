@@ -1,11 +1,10 @@
 // attention(q [Q, heads*d], k [K, kv_heads*d], v [K, kv_heads*e]; extras) -> [Q, heads*e]: softmax(scale q k^T + bias +
-// mask) v among the cells of one parent. Q and K are spaces below the same one, each dense or ragged; a ragged cell
-// stands at the place it has in its base space, so that distances count cells that are left out. A query whose parent
-// has no key gives 0. extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step
-// [parents] i32 (K is a cache, dense: the queries of a parent stand at the places from this one on, whatever their
-// cells' own, and its keys up to the last query's place are valid; the others were never written). Keys and values of a
-// cache may be kept in bf16. attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance,
-// bidirectional.
+// mask) v among the cells of one parent. Q and K are spaces below the same one, each dense or ragged. A ragged cell
+// keeps the place of its base space, so that distances count cells that are left out. A query whose parent has no key
+// gives 0. extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step [parents] i32
+// (K is a cache, dense: the queries of a parent begin at this place, whatever their cells' own places, and its keys up
+// to the last query's place are valid; the others were never written). Keys and values of a cache may be kept in bf16.
+// attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
 #include "core/graph/operator.h"
 
 namespace stormcell {

@@ -1,7 +1,7 @@
 // choice_weight(decision; space) -> f32 [space]: the weight of the choice by which each cell of `space`, a branch or
-// all slots of the decision, is there. What a weighted gather multiplies by, as a value: of routers within branches, of
-// sums over several routers. With `branch`, `space` is the decision's own: the weight of each cell's choice of that
-// branch, 0 of cells that it has not.
+// all slots of the decision, is there. It is the factor of a weighted gather as a value, for routers within branches
+// and sums over several routers. With `branch`, `space` is the decision's own: the weight of each cell's choice of that
+// branch, 0 for cells without it.
 #include "core/graph/operator.h"
 
 namespace stormcell {

@@ -1,11 +1,11 @@
-// What the operators that convolve share: the map that comes of a map and weights, and what it costs.
+// Common parts of the operators that convolve: the map that a map and weights give, and its cost.
 #pragma once
 #include "core/graph/operator.h"
 
 namespace stormcell {
 
-/// What input 0 convolved in so many groups by the weights that are input `weight` gives over `cells`. Throws where the
-/// kernel does not fit.
+/// The map over `cells` of input 0, convolved in so many groups by the weights in input `weight`. Throws if the kernel
+/// does not fit.
 inline TensorType convolved(const Graph& g, const Node& n, size_t weight, SpaceId cells, int64_t groups) {
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, weight);
   const int64_t stride = integer_of(n, "stride"), padding = integer_of(n, "padding");

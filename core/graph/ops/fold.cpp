@@ -1,6 +1,6 @@
 // fold(y [S, h, w, C]; height, width, stride) -> [parent of S, height, width, C]: one picture of the patches below each
-// parent, which lie as unfold cuts them (core/graph/patch_grid.h). Where patches overlap, the mean of all that hold the
-// pixel.
+// parent, which lie as unfold cuts them (core/graph/patch_grid.h). A pixel in overlapping patches is the mean of all
+// that hold it.
 #include "core/graph/patch_grid.h"
 
 namespace stormcell {

@@ -1,4 +1,4 @@
-// What operators share that work on all slots of a decision: which cells those are, and whose weights.
+// Common parts of operators that work on all slots of a decision: their cells, and their weights.
 #pragma once
 #include <algorithm>
 

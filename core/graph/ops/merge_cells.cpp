@@ -1,7 +1,7 @@
 // merge_cells(x [S, C]; space, height, width, order = columns) -> [space, 4 C]: the cells of S lie below their parents
 // row by row of a grid of height x width; each square of two by two becomes a cell of `space`, below the same parents,
-// row by row again. The four rows stand one behind the other column by column of the square (as published with Swin:
-// 00, 10, 01, 11), or, with order = rows, row by row of it (00, 01, 10, 11).
+// row by row again. Its four rows follow one another column by column of the square (as published with Swin: 00, 10,
+// 01, 11), or, with order = rows, row by row of it (00, 01, 10, 11).
 #include "core/graph/operator.h"
 
 namespace stormcell {

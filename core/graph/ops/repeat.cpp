@@ -1,5 +1,5 @@
-// repeat(; most = extent) {body}: runs the body until the scalar it yields is not 0, at most `most` times. What is
-// carried from one turn to the next is carried by states.
+// repeat(; most = extent) {body}: runs the body until the scalar it yields is not 0, at most `most` times. States carry
+// values from one turn to the next.
 #include "core/graph/operator.h"
 
 #include "core/base/counted.h"

@@ -1,6 +1,6 @@
 // residual_blocks(x [S, H, W, C], and for each block w [C, k, k, C], b [C], v [C, k, k, C], d [C]) -> like x, channels
 // last: block after block x + v * relu(w * x + b) + d, convolutions with an odd k, padded so that they keep the
-// extents. What a chain of conv2d with activation=relu and conv2d with residual computes, as one step.
+// extents. As one step it computes a chain of conv2d with activation=relu and conv2d with residual.
 #include "core/graph/ops/residual_chain.h"
 
 namespace stormcell {

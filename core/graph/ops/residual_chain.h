@@ -1,4 +1,4 @@
-// What residual_blocks and grouped_residual_blocks share: the weights of their blocks.
+// Common part of residual_blocks and grouped_residual_blocks: the weights of their blocks.
 #pragma once
 #include "core/graph/ops/convolution.h"
 

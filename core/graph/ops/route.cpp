@@ -57,7 +57,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const ProtocolRow& row = protocol_row(protocol.kind);
   const bool by_label = row.by_label();
   expect_parameters(n, row);
-  former_branches(n);  // which complains
+  former_branches(n);  // complains of a wrong list
   if (by_label) {
     expect_one_integer(g, n, 0);
   } else if (input_type(g, n, 0).content.empty()) {
@@ -68,8 +68,8 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   const TensorType& scores = input_type(g, n, 0);
   if (scores.space == kNone) operator_error(n, "scores over cells", type_text(g, scores));
   if (by_label) expect_attribute(n, "branches");
-  // Of dense cells below a branch a row names another cell in every batch: nobody could record, replay or judge where
-  // they went.
+  // A row of dense cells below a branch names another cell in every batch: nobody could record, replay or judge where
+  // such cells went.
   if (g.is_dynamic(g.dense_ancestor(scores.space)))
     operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
                    "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");

@@ -1,6 +1,6 @@
 // separable_conv2d(x [S, H, W, C], w [C, kh, kw, 1], v [O, 1, 1, C]; extras bias [O], residual [S, H', W', O]) -> [S,
 // H', W', O], channels last: activation((x * w) * v + bias) + residual, each channel of x convolved by itself, then all
-// of a pixel's multiplied by v. What conv2d with groups=C and a conv2d of 1 x 1 compute, as one step (depthwise
+// of a pixel's multiplied by v. As one step it computes conv2d with groups=C and a conv2d of 1 x 1 (depthwise
 // separable convolution: Sifre 2014; Howard et al. 2017). attributes: stride, padding of the first, activation,
 // residual_first as in conv2d.
 #include "core/graph/ops/convolution.h"

@@ -1,4 +1,4 @@
-// zeros(; space, shape) -> f32 [space, shape...]: 0 for each cell of a space. What a gather gives that no branch is
+// zeros(; space, shape) -> f32 [space, shape...]: 0 for each cell of a space. It replaces a gather that no branch is
 // left to.
 #include "core/graph/operator.h"
 

@@ -1,5 +1,5 @@
-// A router some of whose branches are off: the oracle sorts the others and takes the first ones. It shares neither the
-// selection of core/cell nor the graph that says there what is off.
+// A router with disabled branches: the oracle sorts the others and takes the first ones. It shares neither the
+// selection of core/cell nor the graph that disables branches there.
 #pragma once
 #include <algorithm>
 #include <cmath>
@@ -55,7 +55,7 @@ class ChoiceOfOthers {
     if (list.size() > k) choice.margin = apart(list[k - 1].first, list[k].first);
     return choice;
   }
-  /// As a softmax over all scores, those of branches that are off too.
+  /// As a softmax over all scores, disabled branches included.
   float share(const float* scores, int32_t branch) const {
     const float most = usable(
         *std::max_element(scores, scores + scores_.branches, [](float a, float b) { return usable(a) < usable(b); }));

@@ -1,5 +1,5 @@
-// choice_weight: of each cell of a routed space, the weight of the choice by which it is there; of all cells, of their
-// choice of a branch.
+// choice_weight: for each cell of a routed space, the weight of the choice that sent it there; for all cells, the
+// weights of their choices of a branch.
 #pragma once
 #include "core/oracle/reference/frame.h"
 

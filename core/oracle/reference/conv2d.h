@@ -7,7 +7,7 @@ namespace stormcell::reference {
 /// Extents of maps before and after a convolution, channels last, and how it steps through them.
 struct ConvolvedMaps {
   int64_t height, width, channels, outputs, kernel_h, kernel_w, depth, stride, padding, groups;
-  /// Of input 0 by the weights that are input `weight`, in so many groups.
+  /// Input 0 is convolved with the weights of input `weight`, in so many groups.
   template <class Scalar>
   ConvolvedMaps(const Call<Scalar>& c, size_t weight, int64_t groups) : groups(groups) {
     const auto extent = [&](size_t input, size_t i) { return c.type(input).content[i].constant(); };
@@ -19,7 +19,8 @@ struct ConvolvedMaps {
   int64_t out_width() const { return (width + 2 * padding - kernel_w) / stride + 1; }
 };
 
-/// `rows` maps at x by the weights that are input `weight`, and a bias where there is one, to the zeros at y.
+/// Adds `rows` maps at x, convolved with the weights of input `weight_input` and with a bias if there is one, to the
+/// zeros at y.
 template <class Scalar>
 void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* x, int64_t rows, size_t weight_input,
                    const std::vector<Scalar>& bias, Scalar* y) {
@@ -60,7 +61,7 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
       }
 }
 
-/// What follows the sums, over all maps.
+/// Applies activation and residual to the sums of all maps.
 template <class Scalar>
 void finish_maps(const Call<Scalar>& c) {
   auto& y = c.out().reals;

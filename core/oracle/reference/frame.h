@@ -1,4 +1,4 @@
-// What the reference kernels see: the values of one run, each in memory of its own.
+// Values of one run, each in memory of its own, as the reference kernels see them.
 #pragma once
 #include <algorithm>
 #include <bit>
@@ -30,7 +30,7 @@
 
 namespace stormcell::reference {
 
-/// A decision and the memory that it lies in.
+/// A decision and its memory.
 struct HeldDecision {
   struct alignas(64) Line {
     std::byte bytes[64];
@@ -60,7 +60,7 @@ void load(const std::byte* stored, DType type, int64_t first, int64_t n, bool ro
   }
 }
 
-/// A weight, held while a kernel reads it: a stored tensor, as it is or converted, or what a recipe says of some.
+/// A weight, held while a kernel reads it: a stored tensor, unchanged or converted, or a recipe of several.
 struct HeldWeight {
   const WeightInfo* info = nullptr;
   /// of a stored tensor in the format `stored`; null: they are read from `source` as they are used
@@ -69,7 +69,7 @@ struct HeldWeight {
   std::string tensor;  ///< its name there
   DType stored = DType::f32;
   bool to_bf16 = false;  ///< the recipe converts the stored tensor to bf16, and does no more
-  std::shared_ptr<const RecipeReader> elements, factor;  ///< of any other recipe; factor: null where there is none
+  std::shared_ptr<const RecipeReader> elements, factor;  ///< for any other recipe; factor: null if there is none
 
   /// Elements [first, first + n) in row-major order, folded.
   template <class Scalar>
@@ -82,7 +82,7 @@ struct HeldWeight {
       to[i] = static_cast<Scalar>(static_cast<Wide<Scalar>>(to[i]) * by);
     }
   }
-  /// Without the factor of its first extent: products multiply what they have summed by it.
+  /// Elements without the factor of their first extent: products multiply their sums by it.
   template <class Scalar>
   void read_unfolded(int64_t first, int64_t n, Scalar* to) const {
     if (elements) {
@@ -96,7 +96,7 @@ struct HeldWeight {
       if (bytes) {
         load(bytes.get(), stored, first, n, to_bf16, to);
       } else {
-        // The blocks that hold these elements; of a format of single elements, those elements.
+        // The blocks that hold these elements; in a format of single elements, the elements.
         const NumberFormat& format = format_of(stored);
         const int64_t begin = first / format.block_elements,
                       end = (first + n + format.block_elements - 1) / format.block_elements;
@@ -115,7 +115,7 @@ struct HeldWeight {
   }
 };
 
-/// Which cells a ragged space has, and the memory that it lies in.
+/// The cells of a ragged space, and their memory.
 struct HeldRagged {
   std::vector<HeldDecision::Line> memory;
   RaggedView view;
@@ -136,7 +136,7 @@ class Frame {
   const Graph& graph() const { return graph_; }
   const Bindings& bindings() const { return bindings_; }
 
-  /// Cells of a space: of a routed one, those that came.
+  /// Cells of a space; in a routed one, those that came.
   int64_t rows(SpaceId id) const {
     if (id == kNone) return 1;
     const CellSpace& space = graph_.space(id);
@@ -150,7 +150,7 @@ class Frame {
     const DecisionView& d = decision(space.decision);
     return space.branch == kAllBranches ? d.offsets[d.branches] : d.load(space.branch);
   }
-  /// How the cells of a dense or ragged space lie below their parents.
+  /// Groups of a dense or ragged space's cells by parent.
   CellGroups groups(SpaceId id) const {
     const CellSpace& space = graph_.space(id);
     CellGroups g;
@@ -176,7 +176,7 @@ class Frame {
     return dims;
   }
 
-  /// A value of zeros, of the size that this batch asks for.
+  /// Makes a value of zeros, with the size for this batch.
   OracleTensor<Scalar>& make(ValueId id) {
     OracleTensor<Scalar> tensor;
     tensor.dims = dims(id);
@@ -285,7 +285,7 @@ class Frame {
     }
     return held;
   }
-  /// Whether inputs of products with bf16 weights are rounded.
+  /// True if inputs of products with bf16 weights are rounded.
   bool round_inputs() const { return round_inputs_; }
 
  private:
@@ -320,7 +320,7 @@ struct Call {
   int64_t out_width(size_t output = 0) const { return frame.width(node.outputs[output]); }
   const DecisionView& decision(size_t input) const { return frame.decision(node.inputs[input]); }
   HeldWeight weight(size_t input) const { return frame.weight(node.inputs[input]); }
-  /// Of which a row here and there is asked for.
+  /// A weight of which only some rows are read.
   HeldWeight table(size_t input) const { return frame.weight(node.inputs[input], true); }
   /// `x` [n], or a copy in `held` rounded to bf16 where the product with weight `input` reads its rows so.
   const Scalar* product_input(size_t input, const Scalar* x, int64_t n, std::vector<Scalar>& held) const {
@@ -344,7 +344,7 @@ struct Call {
 template <class Scalar>
 using Kernel = void (*)(const Call<Scalar>&);
 
-/// The kernel of every operator that is not a region or a decision (kernels.h); nullptr when there is none.
+/// The kernel of an operator that is no region and no decision (kernels.h); nullptr if there is none.
 template <class Scalar>
 Kernel<Scalar> find_kernel(std::string_view op);
 

@@ -1,5 +1,5 @@
-// What linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual, or the residual before
-// the activation.
+// Parts that linear and grouped_linear share: activation(norm(x) w^T + bias) * multiply + residual, or the residual
+// before the activation.
 #pragma once
 #include "core/oracle/reference/activation.h"
 #include "core/oracle/reference/product.h"
@@ -45,7 +45,7 @@ const Scalar* normed(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64
   return held.data();
 }
 
-/// What follows the product, over all rows.
+/// Applies bias, activation, factor and residual to all rows of the product.
 template <class Scalar>
 void epilogue(const Call<Scalar>& c, std::vector<Scalar>& y, int64_t n) {
   if (const auto bias = extra_input(c.node, "bias")) {

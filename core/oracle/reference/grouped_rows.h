@@ -1,5 +1,5 @@
-// What a node reads that works on all slots of a decision, or on the members of them all: a row for each, and which are
-// whose.
+// Rows that a node reads if it works on all slots of a decision, or on the members of all slots, and which branch they
+// belong to.
 #pragma once
 #include "core/graph/roles.h"
 #include "core/oracle/reference/frame.h"
@@ -8,7 +8,7 @@ namespace stormcell::reference {
 
 template <class Scalar>
 struct GroupedRows {
-  const Scalar* x = nullptr;  ///< of each slot its own row, or its cell's
+  const Scalar* x = nullptr;  ///< a row for each slot: its own, or its cell's
   int64_t rows = 0;
   std::vector<Scalar> held = {};
 

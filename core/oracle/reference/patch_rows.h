@@ -1,12 +1,12 @@
-// How the pixels of a picture and of its patches correspond, for unfold and fold.
+// The correspondence of the pixels of a picture and of its patches, for unfold and fold.
 #pragma once
 #include "core/graph/patch_grid.h"
 #include "core/oracle/reference/frame.h"
 
 namespace stormcell::reference {
 
-/// Calls visit(picture element, patch element, run) for each row of pixels of each patch: `run` numbers lie together in
-/// both.
+/// Calls visit(picture element, patch element, run) for each row of pixels of each patch: `run` numbers are contiguous
+/// in both.
 template <class Visit>
 void for_each_patch_row(const PatchGrid& grid, const CellGroups& groups, int64_t channels, Visit visit) {
   const int64_t run = grid.patch_width * channels;

@@ -1,9 +1,8 @@
-// y += x w^T, the inner part of every product, in an order that the compiler vectorises: a block of w stands
-// transposed, and each x[k] multiplies a run of its columns, for several rows at once, whose sums stay in registers.
-// Limit: two fused multiply-adds a cycle. Measured a thread (f32): SSE 30, AVX2 83, AVX-512 195 GFLOP/s
-// by GCC 12; 22, 50 and 190 by clang 14.
-// Each block of depth is summed apart before it is added to y, which keeps the rounding error of f32 near that of
-// sqrt(depth) additions.
+// y += x w^T, the inner part of every product, in an order that the compiler vectorises. A block of w is transposed,
+// and each x[k] multiplies a run of its columns, for several rows at once; their sums stay in registers. Limit: two
+// fused multiply-adds a cycle. Measured a thread (f32): SSE 30, AVX2 83, AVX-512 195 GFLOP/s by GCC 12; 22, 50 and 190
+// by clang 14. Each block of depth is summed separately before it is added to y. That keeps the rounding error of f32
+// near that of sqrt(depth) additions.
 #pragma once
 #include <cstdint>
 
@@ -12,8 +11,8 @@ namespace stormcell::reference {
 inline constexpr int64_t kPanel = 64;   ///< columns of a block of w
 inline constexpr int64_t kDepth = 128;  ///< its depth: 32 KiB of floats stay in the first-level cache
 
-/// Rows whose sums are held at once, and bytes of each: a power of two of columns. Chosen by measuring: with other
-/// sizes the sums leave the registers, and the speed halves.
+/// Number of rows whose sums are held at once, and bytes of each: a power of two of columns. They were found by
+/// measuring: with other sizes the sums leave the registers, and the speed halves.
 struct Generic {
   static constexpr int64_t kRows = 4, kBytes = 32;
 };
@@ -65,8 +64,8 @@ void add_products(const Scalar* x, int64_t x_stride, int64_t rows, const Scalar*
 template <class Scalar>
 using AddProducts = void (*)(const Scalar*, int64_t, int64_t, const Scalar*, int64_t, Scalar*, int64_t, int64_t);
 
-/// Of floats the one for this machine, compiled once for each instruction set (product.cpp). Other numbers have no
-/// vector instructions.
+/// Selects the code for this machine: floats and doubles are compiled once for each instruction set (product.cpp).
+/// Other numbers have no vector instructions.
 template <class Scalar>
 AddProducts<Scalar> best_add_products() {
   return add_products<Scalar, Generic>;

@@ -4,7 +4,7 @@
 
 namespace stormcell::reference {
 
-/// The pixels of a map's side that output pixel `i` of `to` lies between, and the share of the second.
+/// The pixels of a map's side on both sides of output pixel `i` of `to`, and the share of the second.
 template <class Scalar>
 struct Between {
   int64_t first, second;

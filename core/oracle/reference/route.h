@@ -8,7 +8,7 @@
 
 namespace stormcell::reference {
 
-/// What a decision was made from; empty for labels.
+/// Inputs of a decision; empty for labels.
 struct Scores {
   std::vector<float> values, bias;
 };
@@ -20,8 +20,8 @@ std::vector<float> to_scores(const std::vector<Scalar>& numbers) {
   return scores;
 }
 
-/// Replays what a router chooses whose branches `off` are off, or `replayed` where that is given: only the weights are
-/// made as always. `free_choice` gets its own choices.
+/// Replays the choices of a router without the branches `off`, or `replayed` if given; only the weights are computed as
+/// always. `free_choice` gets its own choices.
 inline void decide_without(const ScoreView& scores, const Protocol& rule, const std::vector<int32_t>& off,
                            const int32_t* replayed, DecisionView& view, std::vector<int32_t>& free_choice) {
   ChoiceOfOthers(scores, rule, off, view.branches).write(view);
@@ -36,9 +36,9 @@ inline void decide_without(const ScoreView& scores, const Protocol& rule, const 
   if (replayed) free_choice = own;
 }
 
-/// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` what it would have
-/// chosen. `off`: branches that it may not choose, null: it may choose all. Returns the scores that were used. Capacity is counted over the parents of a dense or ragged space, and over
-/// all cells of any other space.
+/// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` its own choices.
+/// `off`: branches that it may not choose, null: it may choose all. Returns the scores that were used. Capacity is
+/// counted over the parents of a dense or ragged space, and over all cells of any other space.
 template <class Scalar>
 Scores decide(const Call<Scalar>& c, const int32_t* replayed, const std::vector<int32_t>* off, HeldDecision& decision,
               std::vector<int32_t>& free_choice) {

@@ -1,4 +1,4 @@
-// squared_distance: of rows to centres.
+// squared_distance: the squared distances of rows from centres.
 #pragma once
 #include "core/oracle/reference/frame.h"
 

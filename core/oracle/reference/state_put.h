@@ -1,4 +1,4 @@
-// state_put: writes rows into a state, of each parent from a place on. A state is a plain tensor that nobody frees.
+// state_put: writes rows into a state, from each parent's place on. A state is a plain tensor that is never freed.
 #pragma once
 #include "core/oracle/reference/frame.h"
 #include "core/runtime/state_rows.h"

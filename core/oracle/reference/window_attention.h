@@ -1,6 +1,6 @@
 // window_attention: softmax(score(q, k) + bias) v among the cells of one window of a grid. As published with Swin: the
-// grid is rolled by the shift, cut into windows, and each cell told by the stripes of the rolled grid that it lies in,
-// so that those which only rolling made neighbours do not see each other.
+// grid is rolled by the shift and cut into windows. The stripes of the rolled grid keep cells apart that are neighbours
+// only by rolling.
 #pragma once
 #include <cmath>
 
@@ -9,13 +9,13 @@
 
 namespace stormcell::reference {
 
-/// Where a cell of a window comes from, and which cells it may see: those of its own part.
+/// Origin of a cell of a window; it sees only the cells of its own part.
 struct WindowCell {
   int64_t row = 0, y = 0, x = 0, part = 0;  ///< row of its grid; place in the window
 };
 
 inline std::vector<WindowCell> cells_of_window(const WindowGrid& grid, int64_t window) {
-  // Of the rolled grid: 0 before the last window, 1 its part that does not hang over the end, 2 the part that does.
+  // Stripes of the rolled grid: 0 before the last window, 1 its part within the grid, 2 its part beyond the end.
   const auto stripe = [](int64_t rolled, int64_t extent, int64_t side, int64_t shift) -> int64_t {
     return rolled < extent - side ? 0 : rolled < extent - shift ? 1 : 2;
   };
@@ -46,7 +46,7 @@ struct WindowHead {
     for (int64_t i = 0; i < dim; ++i) sum += x[i] * x[i];
     return at_least(sqrt(sum), Scalar(1e-12));
   }
-  /// Keys lie dimension by dimension, so that a query's scores of all keys are summed side by side.
+  /// Keys are stored dimension by dimension, so that a query's scores of all keys are summed side by side.
   std::vector<Scalar> keys(const std::vector<WindowCell>& cells) const {
     std::vector<Scalar> kt(cells.size() * static_cast<size_t>(dim));
     for (size_t j = 0; j < cells.size(); ++j) {

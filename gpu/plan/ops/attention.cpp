@@ -16,7 +16,7 @@ struct Attending {
 /// a logarithm of another library may round to another bucket.
 void add_buckets(StepNodes& nodes, const Attending& of, AttentionArgs& args) {
   const int64_t queries = of.query_places, keys = of.key_places;
-  // In a cache a query may stand behind all keys but its own.
+  // With a cache, a query may be behind all keys except its own.
   args.origin = static_cast<int32_t>(std::max<int64_t>((of.step ? keys : queries) - 1, 0));
   std::vector<int32_t> buckets;
   for (int64_t i = 0; i < args.origin + 1 + keys; ++i)

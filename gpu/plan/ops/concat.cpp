@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-// A node for each input. The rows are what the last extent has for each place before it: the pixels of maps.
+// Makes a node for each input. Rows are those of the last extent at each place before it: the pixels of maps.
 std::unique_ptr<PlanKernel> plan_concat(const KernelBuildContext& m) {
   std::vector<int32_t> columns;
   for (size_t i = 0; i < m.step.inputs.size(); ++i)

@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-// The result may lie where the rows do. Threads come in any order, so the rows are then read from a copy.
+// The result may share the memory of the rows. Threads run in any order, so the rows are then read from a copy.
 std::unique_ptr<PlanKernel> plan_expand(const KernelBuildContext& m) {
   if (m.reads(0) != m.writes(0)) return nullptr;
   return planned("expand", [](StepNodes& nodes) {

@@ -20,7 +20,8 @@ JoinMode mode_of(std::string_view word) {
   return word == "place" ? JoinMode::place : word == "weighted" ? JoinMode::weighted : JoinMode::sum;
 }
 
-/// All inputs are branches, or the slots, of one decision over the cells of the result, and no two of one branch.
+/// True if all inputs are branches, or the slots, of one decision over the cells of the result, and no two of one
+/// branch.
 bool find_slots(const KernelBuildContext& m, Joining& j) {
   const Graph& g = m.graph();
   const SpaceId target(m.node().attributes.integer("space"));
@@ -50,7 +51,7 @@ bool find_slots(const KernelBuildContext& m, Joining& j) {
   return true;
 }
 
-/// The rows are members of all slots, of which some branches' count.
+/// The rows are members of all slots; only those of some branches count.
 void count_branches(const KernelBuildContext& m, const std::vector<int64_t>& computed, Joining& j) {
   const CellSpace& slots = m.graph().space(m.graph().space(m.type(0).space).parent);
   j.of_branch.assign(m.graph().value(slots.decision).branches, -1);

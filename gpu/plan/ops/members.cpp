@@ -4,7 +4,7 @@
 
 namespace stormcell::gpu {
 
-// Nothing of the base's rows is read, so the extent of a dense base is asked for by itself.
+// The base's rows are not read, so a dense base's extent must be requested separately.
 std::unique_ptr<PlanKernel> plan_members(const KernelBuildContext& m) {
   const CellSpace& base = m.graph().space(SpaceId(m.node().attributes.integer("base")));
   const Dim per_parent = base.kind == SpaceKind::dense ? base.per_parent : Dim(0);

@@ -46,7 +46,8 @@ std::vector<int32_t> hash_table(const Protocol& protocol, int32_t branches) {
   return table;
 }
 
-/// From choices to the index: one block for those of one tile. `above`: the decisions that a replay follows.
+/// Adds the nodes from choices to the index: one block if they fit one tile. `above`: the decisions that a replay
+/// follows.
 void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, const std::vector<Ref>& above) {
   if (tiles == 1) return nodes.add<RouteKernel<IndexOneTileKernel>>(replaying, 1, above);
   RouteArgs args = replaying;
@@ -67,7 +68,7 @@ void add_index(StepNodes& nodes, const RouteArgs& replaying, int64_t tiles, cons
   nodes.add<RouteKernel<PlaceKernel>>(args, by_tile);
 }
 
-/// False where the cells are too many for one block.
+/// False if the cells are too many for one block.
 bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64_t tiles,
                    const std::vector<Ref>& above) {
   OneBlockArgs sizes;
@@ -79,7 +80,7 @@ bool add_one_block(StepNodes& nodes, const RouteArgs& args, int64_t cells, int64
   });
 }
 
-/// Drops what has no place, between the choices and the index.
+/// Drops choices without a place, between the choices and the index.
 void add_priority(StepNodes& nodes, const RouteArgs& route, double factor, int64_t cells) {
   PriorityArgs args;
   args.decision = route.decision;

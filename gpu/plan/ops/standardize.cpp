@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-// Weights are by channel, the last extent: the rows of the kernel are pixels where the operand's are maps.
+// Weights are by channel, the last extent: the rows of the kernel are pixels if the operand's rows are maps.
 std::unique_ptr<PlanKernel> plan_standardize(const KernelBuildContext& m) {
   const WeightHandle mean = m.f32_weight(1), deviation = m.f32_weight(2);
   const int64_t channels = m.type(0).content.back().constant();

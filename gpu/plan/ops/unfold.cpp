@@ -2,7 +2,7 @@
 
 namespace stormcell::gpu {
 
-// Every picture has all its patches, one after the other: the row tells picture and place.
+// Every picture has all its patches, in succession: the row gives picture and place.
 std::unique_ptr<PlanKernel> plan_unfold(const KernelBuildContext& m) {
   PixelArgs args = pixels_of(m, PixelMap::unfold);
   set_grid(args, grid_of_unfold(m.graph(), m.node()));

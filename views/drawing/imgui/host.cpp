@@ -231,7 +231,7 @@ void ImGuiHost::take_key(const QKeyEvent& event) {
     queue_.push_back({Input::text, 0, false, {}, event.text().toUtf8(), {}});
 }
 
-/// What is held down is released elsewhere, unseen.
+/// Releases all keys and buttons: their release happens elsewhere and is not seen here.
 void ImGuiHost::forget_input() {
   ImGuiIO& io = ImGui::GetIO();
   queue_.clear();

@@ -24,7 +24,7 @@ class ImGuiWidget : public QWidget {
   bool event(QEvent* event) override;
 
  private:
-  /// `ratio`: pixels a unit of what is drawn on, a screen or an exported picture.
+  /// `ratio`: pixels per unit of the target, a screen or an exported picture.
   void draw(double ratio);
   ImGuiHost host_;
   ImGuiAtlas atlas_;
