@@ -7,6 +7,7 @@
 #include "gpu/attention/attention.h"
 #include "gpu/attention/window_attention.h"
 #include "gpu/grouped/planned_product.h"
+#include "gpu/maps/chain.h"
 #include "gpu/maps/conv.h"
 #include "gpu/maps/pixels.h"
 #include "gpu/maps/pool.h"
@@ -63,6 +64,6 @@ using PlanKernels =
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
                 ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel,
-                WindowAttentionKernel, DistanceKernel, AskKernel>;
+                WindowAttentionKernel, DistanceKernel, AskKernel, ChainKernel>;
 
 }  // namespace stormcell::gpu

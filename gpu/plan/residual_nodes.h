@@ -1,4 +1,5 @@
-// Nodes of a chain of residual blocks: two convolutions a block, of one branch or of all branches of a decision.
+// Nodes of a chain of residual blocks, of one branch or of all branches of a decision: one node, or where weights are
+// large two a block.
 #pragma once
 #include <vector>
 

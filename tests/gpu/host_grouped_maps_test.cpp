@@ -193,7 +193,12 @@ class HostGroupedMapsTest : public QObject {
           agrees(chains_of_branches(sent, {.blocks = blocks}, twice));
     }
     agrees(chain_of_maps(1, {.blocks = 2, .channels = 1, .size = 1, .height = 1, .width = 1}));
-    agrees(chain_of_maps(1, {.blocks = 1, .channels = 66, .size = 5}));
+    // Weights that the threads of a block do not share.
+    for (const int64_t blocks : {1, 2}) {
+      agrees(chain_of_maps(2, {.blocks = blocks, .channels = 36}));
+      agrees(chains_of_branches({{2, 0, 2}}, {.blocks = blocks, .channels = 36}, true));
+    }
+    agrees(chain_of_maps(1, {.blocks = 1, .channels = 32}));
     agrees(chains_of_branches(many_branches_of_maps(300), {.blocks = 1, .channels = 2}, false));
   }
 
@@ -227,11 +232,13 @@ class HostGroupedMapsTest : public QObject {
   }
 
   void a_fault_in_maps_of_branches_is_found() {
-    using gpu::ConvArgs, gpu::ConvKernel, gpu::GroupedConvKernel;
+    using gpu::ChainArgs, gpu::ChainKernel, gpu::ConvArgs, gpu::ConvKernel, gpu::GroupedConvKernel;
     const Sent sent{{2, 0, 2, 1}};
     const RandomCase dense = grouped_convolutions(sent, {.residual = true});
     const RandomCase depthwise = grouped_convolutions(sent, {.outputs = 6, .groups = 6, .residual = true});
-    const RandomCase chain = chain_of_maps(2, {}), chains = chains_of_branches(sent, {}, false);
+    const Chain wide{.blocks = 2, .channels = 36};
+    const RandomCase chain = chain_of_maps(2, wide), chains = chains_of_branches(sent, wide, false);
+    const RandomCase small = chains_of_branches(sent, {}, false);
     const RandomCase apart = separable(2, {.stride = 2});
     const ArgumentFault faults[] = {
         argument_fault<ConvKernel>("maps of slots", dense, [](ConvArgs& a) { a.from_cells = false; }),
@@ -247,6 +254,11 @@ class HostGroupedMapsTest : public QObject {
                                    [](ConvArgs& a) { a.activation = gpu::PointwiseOp::relu; }),
         argument_fault<ConvKernel>("the residual of a slot", chains,
                                    [](ConvArgs& a) { a.residual_from_cells = false; }),
+        argument_fault<ChainKernel>("one block less", small, [](ChainArgs& a) { a.convolutions -= 2; }),
+        argument_fault<ChainKernel>("a chain of slots", small, [](ChainArgs& a) { a.from_cells = false; }),
+        argument_fault<ChainKernel>("height and width", small, [](ChainArgs& a) { std::swap(a.height, a.width); }),
+        argument_fault<ChainKernel>("biases of another convolution", small,
+                                    [](ChainArgs& a) { a.biases += 4 * int64_t{a.branches}; }),
         argument_fault<GroupedConvKernel>("another stride", apart, [](ConvArgs& a) { a.stride = 1; }),
     };
     for (const ArgumentFault& fault : faults)
