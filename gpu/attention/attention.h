@@ -3,8 +3,8 @@
 // are in f32, because nothing here may round. Bound: reading keys and values once a query; a tile of queries that
 // shares them comes when a card has shown what it is worth.
 #pragma once
+#include "gpu/attention/weigh_values.h"
 #include "gpu/dispatch/dispatch.h"
-#include "gpu/routing/rule.h"
 #include "gpu/rows/groups.h"
 #include "gpu/rows/state_rows.h"
 
@@ -135,48 +135,25 @@ struct AttentionKernel {
     // A query that sees no key gives each the same weight.
     const bool sees = x.ballot(any) != 0;
 
-    float* shared = x.template shared<Shared>().weight[x.thread() / 32];
     const int32_t first_column = head / (a.heads / a.kv_heads) * a.value_dim;
-    float sums[Args::kMostValueColumns] = {}, largest = -kInfinity, total = 0;
-    for (int32_t first = 0; first < q.keys; first += 32) {
-      const int32_t key = first + lane;
-      float mine = -kInfinity;
-      if (!sees && key < q.keys) mine = 0;
-      if (sees && is_allowed(a, q, mask, key)) mine = score(a, cache, q, query, key);
-      float top = mine;
-      STORMCELL_UNROLL
-      for (int step = 16; step > 0; step /= 2) top = fmaxf(top, x.shuffle_xor(top, step));
-      const float now = fmaxf(largest, top), before = largest > -kInfinity ? expf(largest - now) : 0.0f;
-      const float weight = mine > -kInfinity ? expf(mine - now) : 0.0f;
-      float weights = weight;
-      STORMCELL_UNROLL
-      for (int step = 16; step > 0; step /= 2) weights += x.shuffle_xor(weights, step);
-      total = total * before + weights;
-      largest = now;
-      x.sync_warp();  // the weights of the keys before have been read
-      shared[lane] = weight;
-      x.sync_warp();
-      const int32_t some = least(32, q.keys - first);
-      STORMCELL_UNROLL
-      for (int c = 0; c < Args::kMostValueColumns; ++c) {
-        const int32_t column = lane + 32 * c;
-        if (column >= a.value_dim) continue;
-        float sum = sums[c] * before;
-        for (int32_t j = 0; j < some; ++j)
-          sum += shared[j] * number(a, row_of(a, cache.values, q, first + j), first_column + column);
-        sums[c] = sum;
-      }
-    }
+    float sums[Args::kMostValueColumns];
+    weigh_values(
+        x, x.template shared<Shared>().weight[x.thread() / 32], q.keys, a.value_dim,
+        [&](int32_t key) {
+          if (!sees) return 0.0f;
+          return is_allowed(a, q, mask, key) ? score(a, cache, q, query, key) : -kInfinity;
+        },
+        [&](int32_t key, int32_t column) { return number(a, row_of(a, cache.values, q, key), first_column + column); },
+        sums);
     const int64_t to = (row * a.heads + head) * a.value_dim;
     STORMCELL_UNROLL
     for (int c = 0; c < Args::kMostValueColumns; ++c) {
       const int32_t column = lane + 32 * c;
       if (column >= a.value_dim) continue;
-      const float value = total > 0 ? sums[c] / total : 0.0f;
       if (a.to == Format::bf16)
-        x.store(a.out<Bf16>(a.ref[Args::kTo]) + to + column, to_bf16(value));
+        x.store(a.out<Bf16>(a.ref[Args::kTo]) + to + column, to_bf16(sums[c]));
       else
-        x.store(a.out<float>(a.ref[Args::kTo]) + to + column, value);
+        x.store(a.out<float>(a.ref[Args::kTo]) + to + column, sums[c]);
     }
   }
 };

@@ -103,13 +103,15 @@ struct PlannedProductKernel {
   }
 };
 
-/// The tile map of all products over the slots of a decision, or over their members.
+/// The tile map of all products over the slots of a decision, over their members, or over what each of these has.
 struct PlannedMapArgs : KernelArgs<4> {
-  /// kMembers: the ragged value of the rows; none: they are the slots. kOffsets: gets the first member of each branch.
+  /// kMembers: the ragged value of the rows; none: they are the slots. kOffsets: gets the first row of each branch, where
+  /// the decision does not say it.
   enum { kDecision, kMap, kMembers, kOffsets };
   DecisionPlaces decision;
   RaggedPlaces members;
   RegimeLimits limits;
+  int32_t times = 1;  ///< rows of a slot, or of a member: the pixels of a map
 };
 struct PlannedMapKernel {
   using Args = PlannedMapArgs;
@@ -125,7 +127,7 @@ struct PlannedMapKernel {
     TileMapArgs args;
     args.offsets = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kDecision]) + a.decision.offsets);
     args.experts = a.decision.branches;
-    if (a.has(Args::kMembers)) args.offsets = of_members(x, a, args.offsets);
+    if (a.has(Args::kOffsets)) args.offsets = counted(x, a, args.offsets);
     args.limits = a.limits;
     args.map = a.out<int32_t>(a.ref[Args::kMap]);
     Block::run(x, args);
@@ -134,10 +136,13 @@ struct PlannedMapKernel {
  private:
   /// `first_slots`: the first slot of each branch.
   template <class X>
-  STORMCELL_DEVICE static const int32_t* of_members(X& x, const Args& a, const int32_t* first_slots) {
-    const auto* members = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kMembers]) + a.members.offsets);
+  STORMCELL_DEVICE static const int32_t* counted(X& x, const Args& a, const int32_t* first_slots) {
+    const int32_t* members = nullptr;
+    if (a.has(Args::kMembers))
+      members = reinterpret_cast<const int32_t*>(a.in<char>(a.ref[Args::kMembers]) + a.members.offsets);
     auto* offsets = a.out<int32_t>(a.ref[Args::kOffsets]);
-    for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads) offsets[b] = members[first_slots[b]];
+    for (int32_t b = x.thread(); b <= a.decision.branches; b += kThreads)
+      offsets[b] = (members ? members[first_slots[b]] : first_slots[b]) * a.times;
     x.sync();
     return offsets;
   }

@@ -95,6 +95,62 @@ void PlanBuilder::need_weights(int32_t at, int32_t word) {
   may_fail_ = true;  // the submission may have ended
 }
 
+// A step that reads weights of branches is a leaf of its own: where some are not there, it runs again, and computes the
+// branches anew whose weights are there still. That changes nothing, and those that are gone it leaves alone.
+void PlanBuilder::ask_for_parts(int32_t at, int32_t word) {
+  const Step& step = program_.steps[at];
+  const std::vector<PartSite>& sites = steps_.layout.sites;
+  const auto computed_by = [&](const PartSite& site) -> Ref {
+    const auto known = computed_.find(site.step);
+    if (known != computed_.end()) return known->second;
+    const Ref made = scratch(program_.operands[site.decision].branches * int64_t{sizeof(int32_t)});
+    return computed_[site.step] = made;
+  };
+  const auto site = std::find_if(sites.begin(), sites.end(), [&](const PartSite& s) { return s.step == at; });
+  AskArgs args;
+  if (site != sites.end()) {
+    args.leaf = leaf_;
+    args.ref[AskArgs::kComputed] = computed_by(*site);
+    args.ref[AskArgs::kComputed].access = Access::both;
+    add_ask(args, site->parts, site->decision, at, word, {});
+  }
+  if (step.outputs.empty() || !program_.operands[step.outputs[0]].is_decision) return;
+  std::vector<PartUse> parts;
+  std::vector<Ref> clears;
+  for (const PartSite& of : sites) {
+    if (of.decision != step.outputs[0]) continue;
+    parts.insert(parts.end(), of.parts.begin(), of.parts.end());
+    clears.push_back(computed_by(of));
+  }
+  if (parts.empty()) return;
+  args.ref[AskArgs::kComputed] = {};
+  args.leaf = steps_.layout.segments.leaf_at(at + 1);
+  add_ask(args, parts, step.outputs[0], at, word, clears);
+}
+
+void PlanBuilder::add_ask(AskArgs args, const std::vector<PartUse>& parts, OperandId decision, int32_t step,
+                          int32_t word, const std::vector<Ref>& clears) {
+  std::vector<AskedPart> asked;
+  for (const PartUse& part : parts) asked.push_back({part.branch, static_cast<int32_t>(part.handle)});
+  const StatusArea area(status_.data(), program_);
+  const auto place = [&](const void* part) { return static_cast<int32_t>(place_of(part, status_.data())); };
+  args.decision = places(decision);
+  args.parts = constants(asked.data(), asked.size());
+  args.count = static_cast<int32_t>(asked.size());
+  args.code_at = place(&area.status->code), args.leaf_at = place(&area.status->leaf);
+  args.guard_at = place(&area.status->guard), args.decision_at = place(&area.status->decision);
+  args.branches_at = place(area.branches.data());
+  args.code = ExecutionStatus::needs_weights, args.operand = static_cast<int32_t>(decision);
+  args.absent = kAbsentBranch, args.wanted = kWantedBranch, args.computed = kComputedBranch;
+  args.ref[AskArgs::kDecision] = ref(decision, Access::read);
+  Ref& status = args.ref[AskArgs::kStatus];
+  status.memory = Memory::status, status.access = Access::both;
+  status.bytes = args.branches_at + args.decision.branches * int64_t{sizeof(int32_t)};
+  add<AskKernel>(args, 1, step, word, clears);
+  plan_.nodes.back().ends = true;
+  may_fail_ = true;  // the submission may have ended
+}
+
 void PlanBuilder::copy(int32_t at, int32_t word) {
   const Step& step = program_.steps[at];
   const Operand &from = program_.operands[step.inputs[0]], &to = program_.operands[step.outputs[0]];

@@ -60,16 +60,19 @@ std::vector<int32_t> nodes_of(const std::vector<PlanNode>& nodes, int32_t leaf, 
 void find_edges(std::vector<PlanNode>& nodes) {
   struct Before {
     std::array<std::vector<Touch>, kMemories> touched;
+    std::vector<int32_t> all;
     int32_t leader = -1;
   };
   std::map<std::pair<int32_t, int32_t>, Before> earlier;  // by leaf and loop
   std::vector<NodeSet> before(nodes.size(), NodeSet(nodes.size()));
   for (int32_t n = 0; n < std::ssize(nodes); ++n) {
-    auto& [touched, leader] = earlier[{nodes[n].leaf, nodes[n].loop}];
+    auto& [touched, all, leader] = earlier[{nodes[n].leaf, nodes[n].loop}];
     PlanNode& node = nodes[n];
     node.after.clear();
     if (leader >= 0) node.after.push_back(leader);
     if (node.leads) leader = n;
+    if (node.ends) node.after = all;
+    all.push_back(n);
     for (const ByteRange& range : node.ranges)
       for (const Touch& touch : touched[static_cast<size_t>(range.memory)])
         if (is_conflict(touch.range, range)) node.after.push_back(touch.node);

@@ -5,14 +5,18 @@
 #include <type_traits>
 
 #include "gpu/attention/attention.h"
+#include "gpu/attention/window_attention.h"
 #include "gpu/grouped/planned_product.h"
+#include "gpu/maps/chain.h"
 #include "gpu/maps/conv.h"
 #include "gpu/maps/pixels.h"
 #include "gpu/maps/pool.h"
 #include "gpu/pointwise/pointwise.h"
+#include "gpu/reduce/distance.h"
 #include "gpu/reduce/reduce.h"
 #include "gpu/routing/planned_route.h"
 #include "gpu/routing/priority.h"
+#include "gpu/rows/ask.h"
 #include "gpu/rows/decide.h"
 #include "gpu/rows/join.h"
 #include "gpu/rows/move.h"
@@ -59,6 +63,7 @@ using PlanKernels =
                 ChooseRoute<16, 8>, ChooseRoute<32, 8>, ChooseRoute<32, 32>, RouteKernel<IndexOneTileKernel>,
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
-                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel>;
+                ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel,
+                WindowAttentionKernel, DistanceKernel, AskKernel, ChainKernel>;
 
 }  // namespace stormcell::gpu

@@ -26,7 +26,11 @@ std::unique_ptr<PlanKernel> plan_activation(const KernelBuildContext&), plan_add
     plan_state_put(const KernelBuildContext&), plan_state_write(const KernelBuildContext&),
     plan_fold(const KernelBuildContext&), plan_merge_cells(const KernelBuildContext&),
     plan_pixel_shuffle(const KernelBuildContext&), plan_resize(const KernelBuildContext&),
-    plan_unfold(const KernelBuildContext&), plan_zeros(const KernelBuildContext&);
+    plan_unfold(const KernelBuildContext&), plan_zeros(const KernelBuildContext&),
+    plan_grouped_conv2d(const KernelBuildContext&), plan_grouped_layer_norm(const KernelBuildContext&),
+    plan_grouped_residual_blocks(const KernelBuildContext&), plan_residual_blocks(const KernelBuildContext&),
+    plan_separable_conv2d(const KernelBuildContext&), plan_squared_distance(const KernelBuildContext&),
+    plan_window_attention(const KernelBuildContext&);
 
 namespace {
 constexpr std::array kRows = {
@@ -49,10 +53,13 @@ constexpr std::array kRows = {
     PlanRow{"extent", "extent", plan_extent},
     PlanRow{"fold", "fold", plan_fold},
     PlanRow{"gather", "gather", plan_gather},
+    PlanRow{"grouped_conv2d", "grouped_conv2d", plan_grouped_conv2d},
+    PlanRow{"grouped_layer_norm", "grouped_layer_norm", plan_grouped_layer_norm},
     PlanRow{"grouped_linear",
             "grouped_linear.plain",
             plan_grouped_linear,
             {.bf16_in = true, .bf16_out = true, .formats = true}},
+    PlanRow{"grouped_residual_blocks", "grouped_residual_blocks", plan_grouped_residual_blocks},
     PlanRow{"layer_norm", "layer_norm", plan_layer_norm},
     PlanRow{"linear", "linear.plain", plan_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
     PlanRow{"members", "members", plan_members},
@@ -63,17 +70,21 @@ constexpr std::array kRows = {
     PlanRow{"pool", "pool", plan_pool},
     PlanRow{"positions", "positions", plan_positions},
     PlanRow{"reduce", "reduce", plan_reduce},
+    PlanRow{"residual_blocks", "residual_blocks", plan_residual_blocks},
     PlanRow{"resize", "resize", plan_resize},
     PlanRow{"rms_norm", "rms_norm", plan_rms_norm, {.bf16_out = true}},
     PlanRow{"rotary", "rotary", plan_rotary},
     PlanRow{"route", "route", plan_route},
     PlanRow{"scale", "scale", plan_scale},
     PlanRow{"scatter", "scatter", plan_scatter, {.bf16_in = true, .bf16_out = true}},
+    PlanRow{"separable_conv2d", "separable_conv2d", plan_separable_conv2d},
+    PlanRow{"squared_distance", "squared_distance", plan_squared_distance},
     PlanRow{"standardize", "standardize", plan_standardize},
     PlanRow{"state_fill", "state_fill", plan_state_fill},
     PlanRow{"state_put", "state_put", plan_state_put},
     PlanRow{"state_write", "state_write", plan_state_write},
     PlanRow{"unfold", "unfold", plan_unfold},
+    PlanRow{"window_attention", "window_attention", plan_window_attention},
     PlanRow{"zeros", "zeros", plan_zeros},
 };
 }  // namespace

@@ -39,6 +39,7 @@ struct PlanNode {
   int32_t runs = -1;   ///< the loop that it is
   int32_t leaf = 0;    ///< of the program's segments: a graph of its own
   bool leads = false;  ///< all later nodes of its leaf and loop wait for it
+  bool ends = false;   ///< it waits for all earlier nodes of its leaf and loop
 };
 
 /// Nodes that run repeatedly while a word is not 0. Turns never overlap: a card has a WHILE node. They follow the node

@@ -80,9 +80,8 @@ void PlanBuilder::refuse_what_is_missing() const {
         not_yet(where, "programs of several ranks");
     }
   }
-  if (!steps_.layout.sites.empty()) not_yet("plan", "weights under a budget");
   for (const Leaf& leaf : steps_.layout.segments.leaves)
-    if (!leaf.repeats.empty()) not_yet("plan", "fallbacks within repeats");
+    if (!leaf.repeats.empty()) not_yet("plan", "weights that come within repeats");
 }
 
 // Entries of one decision, or of one ragged value, are contiguous, so that the node that fills them declares one range.
@@ -192,7 +191,7 @@ void PlanBuilder::add_step(int32_t at, int32_t word) {
       steps_.kernels[at]->add_nodes(nodes);
       if (steps_.needs[at].router != kNone) settle(step.outputs[0], steps_.needs[at].router, at, word);
       if (steps_.needs[at].ragged >= 0) settle_ragged(step.outputs[0], steps_.needs[at].ragged, at, word);
-      return;
+      return ask_for_parts(at, word);
     }
     case StepKind::record:
       return record(at, word);
@@ -393,13 +392,14 @@ Ref PlanBuilder::scratch(int64_t bytes) {
   return control(at, bytes, Access::write);
 }
 
-PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
+PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged, int32_t times) {
   const OperandId rows = ragged == kNone ? decision : ragged;
-  const auto known = maps_.find({leaf_, loop_, guarded(), rows});
+  const auto known = maps_.find({leaf_, loop_, guarded(), rows, times});
   if (known != maps_.end()) return known->second;
   PlannedMapArgs args;
   args.decision = places(decision);
   args.limits.gemv_rows = 0;
+  args.times = times;
   args.ref[PlannedMapArgs::kDecision] = ref(decision, Access::read);
   TileMap made;
   made.map = args.ref[PlannedMapArgs::kMap] = scratch(sizeof(int32_t) * kTileMapInts);
@@ -407,6 +407,8 @@ PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
   if (ragged != kNone) {
     args.members = ragged_places(ragged);
     args.ref[PlannedMapArgs::kMembers] = ref(ragged, Access::read);
+  }
+  if (ragged != kNone || times != 1) {
     made.offsets = args.ref[PlannedMapArgs::kOffsets] =
         scratch((args.decision.branches + 1) * int64_t{sizeof(int32_t)});
     made.offsets.access = Access::read;
@@ -414,7 +416,7 @@ PlanBuilder::TileMap PlanBuilder::map_of(OperandId decision, OperandId ragged) {
   // Runs in every branch: an absent one has an empty decision. In a body of a guard that is not due, no decision was
   // made.
   add<PlannedMapKernel>(args, 1, -1, guarded());
-  return maps_[{leaf_, loop_, guarded(), rows}] = made;
+  return maps_[{leaf_, loop_, guarded(), rows, times}] = made;
 }
 
 void PlanBuilder::add_range(PlanNode& node, const Ref& of) {

@@ -48,11 +48,11 @@ class PlanBuilder {
     return static_cast<int64_t>(at);
   }
   struct TileMap {
-    Ref map, offsets;  ///< offsets: the first member of each branch; nothing for slots
+    Ref map, offsets;  ///< offsets: the first row of each branch; nothing where rows are slots
   };
-  /// The tile map of products over the slots of a decision, or over their members, which `ragged` gives; its node is
-  /// added at the first request.
-  TileMap map_of(OperandId decision, OperandId ragged);
+  /// The tile map of products over the slots of a decision, or over their members, which `ragged` gives. `times`: rows
+  /// of each of these. Its node is added at the first request.
+  TileMap map_of(OperandId decision, OperandId ragged, int32_t times = 1);
   RouterId router_of(int32_t step) const { return steps_.needs[step].router; }
   /// The place of a router's choices to replay. `list` gets the decisions that are followed.
   Replaying replaying(RouterId router, std::vector<Ref>& list) const;
@@ -107,6 +107,11 @@ class PlanBuilder {
   void absent(int32_t at, int32_t word);
   void guard(int32_t at, int32_t word);
   void need_weights(int32_t at, int32_t word);
+  /// Behind a step that reads weights of branches, or that decides which of them are read: the submission ends where
+  /// some are not there.
+  void ask_for_parts(int32_t at, int32_t word);
+  void add_ask(AskArgs args, const std::vector<PartUse>& parts, OperandId decision, int32_t step, int32_t word,
+               const std::vector<Ref>& clears);
   void copy(int32_t at, int32_t word);
   /// Saves rows of a state that a put is about to write, or restores them.
   void move_rows(int32_t at, int32_t word);
@@ -134,8 +139,8 @@ class PlanBuilder {
   std::map<OperandId, std::pair<int32_t, int32_t>> entries_of_, words_of_;
   std::vector<int32_t> word_branches_;                        // by word
   std::map<std::pair<OperandId, int32_t>, int32_t> word_of_;  // by decision and branch: its number
-  /// By leaf and loop, the body of a guard, and the decision, or the ragged value of its members.
-  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId>, TileMap> maps_;
+  /// By leaf and loop, the body of a guard, the decision, or the ragged value of its members, and the rows of each.
+  std::map<std::tuple<int32_t, int32_t, int32_t, OperandId, int32_t>, TileMap> maps_;
   /// A region: the step that it ends before, its word, and whether it is the body of a guard.
   struct Region {
     int32_t end = 0, word = -1;
@@ -147,7 +152,8 @@ class PlanBuilder {
   int32_t leaf_ = 0;
   std::map<RepeatId, int32_t> loop_of_;  // those that are open
   int32_t loop_ = -1;                    // the innermost open one
-  bool may_fail_ = false;                // a step so far
+  bool may_fail_ = false;                // a step so far, or the submission may have ended
+  std::map<int32_t, Ref> computed_;      // by step that reads weights of branches: which branches are computed
   int64_t plans_at_ = 0, words_at_ = 0;  // entries among the constants; words in control memory
   int64_t control_bytes_ = 0;
 };

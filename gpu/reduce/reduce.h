@@ -2,6 +2,7 @@
 // sums over cells. Norms read a row twice, and around its mean. Bound: reading the rows.
 #pragma once
 #include "gpu/dispatch/dispatch.h"
+#include "gpu/rows/branch_line.h"
 #include "gpu/rows/groups.h"
 
 namespace stormcell::gpu {
@@ -15,15 +16,20 @@ enum class Reduction : uint8_t {
   last,  ///< the last cell of each parent
 };
 
-struct ReduceArgs : KernelArgs<3> {
-  enum { kFrom, kTo, kCells };  ///< kCells: the ragged value of cells that are reduced
+struct ReduceArgs : KernelArgs<5> {
+  /// kCells: the ragged value of cells that are reduced. kDecision: norms of the rows of all its branches, each with the
+  /// weights of its own, and kOffsets as line_of() takes it.
+  enum { kFrom, kTo, kCells, kDecision, kOffsets };
   RaggedPlaces ragged;
-  int32_t gain = -1, shift = -1;  ///< handles
+  DecisionPlaces decision;
+  int64_t gains = 0, shifts = 0;  ///< with a decision: constants, handles by branch
+  int32_t gain = -1, shift = -1;  ///< else: handles
   int32_t width = 1;
   float eps = 0;
   Reduction what = Reduction::rms_norm;
   Format to = Format::f32;
-  bool integers = false;  ///< sums of integers
+  bool integers = false;    ///< sums of integers
+  bool from_cells = false;  ///< rows are those of the decision's cells, not of its slots
 };
 
 struct ReduceKernel {
@@ -37,15 +43,25 @@ struct ReduceKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
     if (a.what >= Reduction::sum) return a.integers ? cells<int32_t>(x, a) : cells<float>(x, a);
-    const int32_t rows = a.rows(a.ref[Args::kFrom]).rows;
+    const bool of_branches = a.has(Args::kDecision);
+    const BranchLine line = of_branches ? line_of(a, a.ref[Args::kDecision], a.ref[Args::kOffsets]) : BranchLine();
+    const int32_t rows = of_branches ? line.rows() : a.rows(a.ref[Args::kFrom]).rows;
     const float* from = a.in<float>(a.ref[Args::kFrom]);
     const int64_t warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
     for (int64_t row = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; row < rows; row += warps) {
-      const float* at = from + row * a.width;
-      if (a.what == Reduction::argmax)
+      const float* at = from + line.source(row) * a.width;
+      if (a.what == Reduction::argmax) {
         largest(x, a, at, row);
-      else
-        norm(x, a, at, row);
+        continue;
+      }
+      Weights w{a.weight<float>(a.gain), a.weight<float>(a.shift)};
+      if (of_branches) {
+        const int32_t branch = line.branch(row);
+        w = {a.weight<float>(a.constants<int32_t>(a.gains)[branch]),
+             a.weight<float>(a.constants<int32_t>(a.shifts)[branch])};
+        if (!w.gain) continue;  // the branch has no norm
+      }
+      norm(x, a, at, row, w);
     }
   }
 
@@ -57,8 +73,12 @@ struct ReduceKernel {
     return value;
   }
 
+  /// [width]; null: none.
+  struct Weights {
+    const float *gain, *shift;
+  };
   template <class X>
-  STORMCELL_DEVICE static void norm(X& x, const Args& a, const float* from, int64_t row) {
+  STORMCELL_DEVICE static void norm(X& x, const Args& a, const float* from, int64_t row, const Weights& w) {
     const int lane = x.thread() % 32;
     float mean = 0;
     if (a.what == Reduction::layer_norm) {
@@ -72,12 +92,11 @@ struct ReduceKernel {
     }
     squares = all_lanes(x, squares);
     const float factor = 1 / sqrtf(squares / static_cast<float>(a.width) + a.eps);
-    const float *gain = a.weight<float>(a.gain), *shift = a.weight<float>(a.shift);
     const int64_t first = row * a.width;
     for (int32_t i = lane; i < a.width; i += 32) {
       float value = (x.load(from + i) - mean) * factor;
-      if (gain) value *= gain[i];
-      if (shift) value += shift[i];
+      if (w.gain) value *= w.gain[i];
+      if (w.shift) value += w.shift[i];
       if (a.to == Format::bf16)
         x.store(a.out<Bf16>(a.ref[Args::kTo]) + first + i, to_bf16(value));
       else

@@ -227,6 +227,7 @@ class HostExecutable : public Executable {
       for (const Memory which : {Memory::activations, Memory::control, Memory::records})
         std::fill_n(watched[static_cast<size_t>(which)].at(0), watched[static_cast<size_t>(which)].bytes(), kPoison);
       lives_.begin_anew(-1);
+      begun_.assign(plan_->nodes.size(), false);
     }
     for (int32_t leaf = submission.leaf; leaf < std::ssize(l.segments.leaves); ++leaf) run_loop(leaf, -1, watched);
     if (area.status->code == ExecutionStatus::done) check_counts(submission);
@@ -239,18 +240,24 @@ class HostExecutable : public Executable {
     std::optional<uint64_t> seed;
     if (device_.order_seed > 0) seed = device_.order_seed + static_cast<uint64_t>(device_.orders_++);
     if (loop >= 0) lives_.begin_anew(loop);
-    for (const int32_t n : drawn_order(plan_->nodes, leaf, loop, seed)) {
+    // A leaf that runs again keeps what its steps read and what they have written so far.
+    const bool is_wave = plan_->layout.segments.leaves[leaf].ends == SegmentEnd::wave;
+    const auto is_done = [&] { return StatusArea(pointer(status()), *program_).status->code == ExecutionStatus::done; };
+    const std::vector<int32_t> order = drawn_order(plan_->nodes, leaf, loop, seed);
+    for (const int32_t n : order) {
       const PlanNode& node = plan_->nodes[n];
       // Behind the end of a submission kernels do nothing, and may run again.
-      const bool counts =
-          StatusArea(pointer(status()), *program_).status->code == ExecutionStatus::done || node.step < 0;
-      if (counts) lives_.before(static_cast<size_t>(n), watched[0]);
+      const bool counts = is_done() || node.step < 0;
+      if (counts && !(is_wave && begun_[n])) lives_.before(static_cast<size_t>(n), watched[0]);
+      if (counts) begun_[n] = true;
       if (node.runs >= 0)
         run_turns(node.runs, watched);
       else
         run_isolated(node, watched, seed ? ThreadOrder::shuffled : ThreadOrder::ascending);
-      if (counts) lives_.after(static_cast<size_t>(n), watched[0]);
+      if (counts && !is_wave) lives_.after(static_cast<size_t>(n), watched[0]);
     }
+    for (const int32_t n : order)
+      if (is_wave && is_done()) lives_.after(static_cast<size_t>(n), watched[0]);
   }
   void run_turns(int32_t loop, Watched& watched) {
     const std::byte* again = watched[static_cast<size_t>(Memory::control)].at(plan_->loops[loop].word);
@@ -309,6 +316,7 @@ class HostExecutable : public Executable {
   std::shared_ptr<const Plan> plan_;
   Bindings bounds_;
   NodeLives lives_;
+  std::vector<bool> begun_;  // by node of this batch
   std::shared_ptr<SharedMemory> memory_;
   std::unique_ptr<DeviceBuffer> states_, constants_, call_;
 };

@@ -256,9 +256,11 @@ class HostDeviceTest : public QObject {
 
   void what_a_card_does_not_run_yet_is_refused_in_words() {
     MixtureBuilder b(1);
-    const ValueId x = b.floats("x", b.root_space("cells", b.bound_symbol("N", 3)), {4});
-    b.output("y", b.value("squared_distance", {x, b.drawn("centres", {2, 4}, 1)}, {}, "apart"));
-    const RandomCase c = b.take("distances");
+    const SpaceId cells =
+        b.dense_space("cells", b.root_space("sequences", b.bound_symbol("N", 3)), b.bound_symbol("T", 2));
+    const ValueId x = b.floats("x", cells, {200});
+    b.output("y", b.value("attention", {x, x, x}, {{"heads", int64_t{1}}, {"kv_heads", int64_t{1}}}, "wide"));
+    const RandomCase c = b.take("wide heads");
     HostDevice device;
     std::string refused;
     try {
@@ -266,7 +268,7 @@ class HostDeviceTest : public QObject {
     } catch (const Error& e) {
       refused = e.what();
     }
-    QCOMPARE(refused, std::string("squared_distance \"apart\": no CUDA kernel"));
+    QCOMPARE(refused, std::string("attention \"wide\": no CUDA kernel"));
   }
 };
 

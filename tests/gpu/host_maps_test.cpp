@@ -1,10 +1,5 @@
 // Convolutions and windows of maps on the host device, in several orders against the oracle. And faults in their plans.
-#include <cstring>
-
-#include "gpu/plan/kernel_list.h"
-#include "tests/gpu/host_run.h"
-#include "tests/gpu/planted_fault.h"
-#include "tests/testing/mixture_case.h"
+#include "tests/gpu/map_cases.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -143,26 +138,6 @@ RandomCase branches_of_maps(const std::vector<int32_t>& labels) {
   return c;
 }
 
-std::string maps_difference(HostDevice& device, const RandomCase& c, int orders) {
-  HostRun run(device, c);
-  for (int i = 0; i < orders; ++i)
-    if (std::string wrong = difference(c, run.program(), run.run()); !wrong.empty()) return wrong;
-  return {};
-}
-
-template <class Kernel, class Change>
-std::function<void(gpu::Plan&)> maps_fault(const Change& change) {
-  return [change](gpu::Plan& plan) {
-    for (gpu::PlanNode& node : plan.nodes) {
-      if (node.kernel != gpu::PlanKernels::place<Kernel>()) continue;
-      typename Kernel::Args args;
-      std::memcpy(&args, node.args.data(), sizeof args);
-      change(args);
-      std::memcpy(node.args.data(), &args, sizeof args);
-    }
-  };
-}
-
 }  // namespace
 
 class HostMapsTest : public QObject {
@@ -243,41 +218,31 @@ class HostMapsTest : public QObject {
         a.ref[gpu::PixelArgs::kX] = a.ref[gpu::PixelArgs::kTo];
     };
     const RandomCase squares = merged_cells(3, 4, 6, "columns");
-    struct Fault {
-      const char* name;
-      std::function<void(gpu::Plan&)> plant;
-      const RandomCase& c;
+    using gpu::ConvArgs, gpu::PixelArgs, gpu::PoolArgs;
+    using gpu::ConvKernel, gpu::PixelKernel, gpu::PoolKernel;
+    const ArgumentFault faults[] = {
+        argument_fault<ConvKernel>("no padding", dense, [](ConvArgs& a) { a.padding = 0; }),
+        argument_fault<ConvKernel>("height and width", dense, [](ConvArgs& a) { std::swap(a.height, a.width); }),
+        argument_fault<ConvKernel>("the residual first", dense, [](ConvArgs& a) { a.residual_first = true; }),
+        argument_fault<gpu::GroupedConvKernel>("one group", grouped, [](ConvArgs& a) { a.groups = 1; }),
+        argument_fault<PoolKernel>("the mean", largest, [](PoolArgs& a) { a.largest = false; }),
+        argument_fault<PixelKernel>("a map read where it is written", shuffle, in_place),
+        argument_fault<PixelKernel>("another factor", shuffle, [](PixelArgs& a) { a.factor = 1; }),
+        argument_fault<PixelKernel>("the nearest pixel", between, [](PixelArgs& a) { a.map = gpu::PixelMap::nearest; }),
+        argument_fault<PixelKernel>("patches beside each other", patches, [](PixelArgs& a) { a.stride = 3; }),
+        argument_fault<PixelKernel>("squares row by row", squares, [](PixelArgs& a) { a.by_columns = false; }),
+        argument_fault<PixelKernel>("patches of a column", patches, in_fold),
+        argument_fault<PoolKernel>("another window", mean, [](PoolArgs& a) { a.size_h = 2; }),
     };
-    const Fault faults[] = {
-        {"no padding", maps_fault<gpu::ConvKernel>([](gpu::ConvArgs& a) { a.padding = 0; }), dense},
-        {"height and width", maps_fault<gpu::ConvKernel>([](gpu::ConvArgs& a) { std::swap(a.height, a.width); }),
-         dense},
-        {"the residual first", maps_fault<gpu::ConvKernel>([](gpu::ConvArgs& a) { a.residual_first = true; }), dense},
-        {"one group", maps_fault<gpu::GroupedConvKernel>([](gpu::ConvArgs& a) { a.groups = 1; }), grouped},
-        {"the mean", maps_fault<gpu::PoolKernel>([](gpu::PoolArgs& a) { a.largest = false; }), largest},
-        {"a map read where it is written", maps_fault<gpu::PixelKernel>(in_place), shuffle},
-        {"another factor", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.factor = 1; }), shuffle},
-        {"the nearest pixel", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.map = gpu::PixelMap::nearest; }),
-         between},
-        {"patches beside each other", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.stride = 3; }), patches},
-        {"squares row by row", maps_fault<gpu::PixelKernel>([](gpu::PixelArgs& a) { a.by_columns = false; }), squares},
-        {"patches of a column", maps_fault<gpu::PixelKernel>(in_fold), patches},
-        {"another window", maps_fault<gpu::PoolKernel>([](gpu::PoolArgs& a) { a.size_h = 2; }), mean},
-    };
-    for (const Fault& fault : faults)
-      QVERIFY2(is_found_in_a_process([&] {
-                 HostDevice device;
-                 device.tamper = fault.plant;
-                 return !maps_difference(device, fault.c, 1).empty();
-               }),
-               fault.name);
+    for (const ArgumentFault& fault : faults)
+      QVERIFY2(missed(fault).empty(), (std::string(fault.name) + ": " + missed(fault)).c_str());
   }
 
  private:
   static void agrees(const RandomCase& c) {
     HostDevice device;
     device.order_seed = 7;
-    const std::string wrong = maps_difference(device, c, 2);
+    const std::string wrong = difference_in_orders(device, c, 2);
     QVERIFY2(wrong.empty(), (c.name + ": " + wrong).c_str());
   }
 };

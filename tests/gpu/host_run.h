@@ -20,10 +20,11 @@ inline constexpr int64_t kSynchronizationsOfARun = 2;
 /// A compiled case that runs as often as a test wants: each run in an order of its own.
 class HostRun {
  public:
-  HostRun(Device& device, const RandomCase& of)
+  /// `budget`: bytes for weights of branches; 0: all of them stay.
+  HostRun(Device& device, const RandomCase& of, int64_t budget = 0)
       : device_(device),
         case_(of),
-        store_(device, of.weights),
+        store_(device, of.weights, budget),
         program_(std::make_shared<Program>(lower(std::make_shared<Graph>(of.graph)))),
         executor_(device, store_, program_, larger(of.bindings)) {}
 

@@ -1,3 +1,4 @@
+#include "gpu/plan/branch_handles.h"
 #include "gpu/plan/product_nodes.h"
 
 namespace stormcell::gpu {
@@ -11,15 +12,11 @@ std::unique_ptr<PlanKernel> plan_grouped_linear(const KernelBuildContext& m) {
   if (!product) return nullptr;
   product->decision = 1;
   product->args.from_cells = rows.from_cells();
-  // Weights by branch; a branch that the list does not name has no product.
   const std::vector<int32_t> listed = std::move(product->weights);
-  product->weights.assign(static_cast<size_t>(rows.branches()), -1);
-  for (size_t i = 0; i < branches.size(); ++i) product->weights[branches[i]] = listed[i];
+  product->weights = handles_by_branch(m, rows, [&](size_t i) { return listed[i]; });
   if (owned_inputs(node) > branches.size()) {
     product->args.has_bias = true;
-    product->biases.assign(static_cast<size_t>(rows.branches()), -1);
-    for (size_t i = 0; i < branches.size(); ++i)
-      product->biases[branches[i]] = static_cast<int32_t>(m.f32_weight(2 + branches.size() + i));
+    product->biases = handles_by_branch(m, rows, [&](size_t i) { return m.f32_weight(2 + branches.size() + i); });
   }
   return planned("grouped_linear.plain",
                  [product = std::move(*product)](StepNodes& nodes) { add_product(nodes, product); });
