@@ -27,6 +27,8 @@ enum class Job : uint8_t {
   prepare_run,
   follow_run,
   save_session,
+  watch_model,  ///< whether its files have changed
+  read_again,   ///< a model whose files have
 };
 
 inline size_t qHash(Job job, size_t seed = 0) { return ::qHash(static_cast<int>(job), seed); }
@@ -53,7 +55,7 @@ class Background : public QObject {
 
  signals:
   void idle_changed(bool idle);
-  /// Of a reading that takes longer than a moment; permille -1: unknown.
+  /// Emitted for a reading that takes longer than a moment; permille -1: unknown.
   void progressed(const stormcell::views::View* view, const QString& text, int permille);
   /// One ended, whatever came of it.
   void read(const stormcell::views::View* view);

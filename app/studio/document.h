@@ -24,7 +24,7 @@ class Document : public QObject {
   const RunLine* run() const;
   const views::Context& context() const { return context_; }
   const views::Selection& selection() const { return selection_; }
-  /// What the run on show has to choose from; empty until it was read.
+  /// Choices that the run on show offers; empty until it was read.
   const SelectionChoices& choices() const { return choices_; }
   QUndoStack& undo_stack() { return undo_; }
 

@@ -99,7 +99,7 @@ void MainWindow::show_wanted_run() {
 }
 
 namespace {
-/// What tells a run from its neighbours: its speed-up, and passes that were left out.
+/// The marks of a run among its neighbours: its speed-up, and passes that were left out.
 QString result_of(const RunLine& run) {
   const auto chosen = views::chosen_passes(run);
   if (!chosen) return {};

@@ -1,4 +1,4 @@
-// What the window does when its actions are asked for.
+// The window's answers to its actions.
 #include <QApplication>
 #include <QDialog>
 #include <QDialogButtonBox>
@@ -111,6 +111,15 @@ void MainWindow::try_out(const TrySettings& wanted) {
     return document_.show_run(run);
   }
   run_again({.attempt = wanted});
+}
+
+void MainWindow::search_passes(const views::PassChoice& choice) {
+  if (document_.empty()) return;
+  if (const int64_t run = views::look_up(document_.session(), document_.context().main.run, choice).run) {
+    say(tr("Run #%1 of this session was this try").arg(run));
+    return document_.show_run(run);
+  }
+  run_again({.passes = views::selection_of(choice), .alone = false});
 }
 
 void MainWindow::start_try(const TrySettings& wanted) {

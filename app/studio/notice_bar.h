@@ -13,7 +13,7 @@ class NoticeBar : public QFrame {
  public:
   explicit NoticeBar(QWidget* parent = nullptr);
   void show_fault(const QString& message);
-  /// What happened because somebody wanted it, and what to do next.
+  /// Something happened because somebody wanted it, and what to do next.
   void show_fact(const QString& message);
   QString message() const;  ///< empty: nothing is on show
 

@@ -48,7 +48,7 @@ struct Known {
   bad_input(option, what.toStdString(), advice);
 }
 
-/// Of 0 or more.
+/// A number of 0 or more.
 std::optional<qlonglong> number(const QString& text) {
   bool is_number = false;
   const qlonglong value = text.toLongLong(&is_number);
