@@ -97,6 +97,7 @@ void PlacementView::add_controls() {
   spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
   start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
   start_->addItem(tr("newest"), qlonglong{kNewest});
+  start_->setItemData(0, tr("The placement that was stored last, if there is one"), Qt::ToolTipRole);
   layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
   const QString part =
       tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
@@ -218,16 +219,16 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
   // A session that grew, by what was stored for instance, leaves what a hand has changed alone.
   const bool only_list = same && !(edited_->placement() == edited_->start());
   const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
-  return [this, want, only_list, replaces](const Progress& progress) -> Deliver {
+  // Controls that were set before anything was opened ask for something else than what was stored last.
+  const bool takes_newest = edited_ || (want.spare == 0 && want.replicas.empty() && want.residence.empty());
+  return [this, want, only_list, replaces, takes_newest](const Progress& progress) -> Deliver {
     Opened opened;
     opened.stored = stored_layouts(want.file, want.run);
     opened.presets = cluster_presets();
     Wanted now = want;
     if (want.start == kNewest) {
       now.start = 0;
-      // Controls that were set before ask for something else than what was stored last.
-      const bool usual = want.spare == 0 && want.replicas.empty() && want.residence.empty();
-      if (usual) open_newest(newest_of(opened, now), progress, opened, now);
+      if (takes_newest) open_newest(newest_of(opened, now), progress, opened, now);
     }
     try {
       if (!only_list && !opened.edited) opened.edited = open_wanted(now, progress);
