@@ -253,7 +253,7 @@ void WhatIfPanel::add_tries() {
   tries_->setWordWrap(true);
   tries_->setSpacing(3);
   title->setBuddy(tries_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 2);
+  static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 1);
   auto* buttons = new QHBoxLayout();
   const auto add = [&](const QString& text, const QString& tip) {
     auto* button = new QPushButton(text, this);
