@@ -4,8 +4,9 @@
 
 namespace stormcell::views {
 
-void set_figures(const Summary& summary, OverviewPageModel& page);
-/// Sets the session's counts, for a run without a summary.
+/// `situation` has a summary.
+void set_figures(const Situation& situation, OverviewPageModel& page);
+/// Of a run without a summary: what its session counted.
 void set_recorded_figures(const Situation& situation, OverviewPageModel& page);
 
 }  // namespace stormcell::views

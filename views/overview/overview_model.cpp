@@ -299,7 +299,7 @@ OverviewPageModel make_page(const Situation& s) {
   set_routers(s, page);
   page.steps = next_steps(s);
   if (s.summary) {
-    set_figures(*s.summary, page);
+    set_figures(s, page);
     set_waterfall(s.summary->figures, page);
     if (const std::string& note = s.summary->figures.dataset.note; !note.empty())
       page.notes << tr("The data are %1.").arg(to_qstring(note));

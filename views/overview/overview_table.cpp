@@ -107,6 +107,13 @@ class OverviewRows {
           tr("of %1, each guard %2")
               .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
   }
+  void add_guards(const GuardCosts& g) {
+    if (g.tests_ms)
+      add(tr("guards"), tr("tests a batch"), *g.tests_ms, "ms", measured_, {}, tr("of hits and misses alike"));
+    if (g.fallback_ms)
+      add(tr("guards"), tr("a fallback"), *g.fallback_ms, "ms", measured_, {},
+          tr("mean of %1, without the loading of weights").arg(counted_text(g.fallbacks, "fallback")));
+  }
   void add_budget(const BudgetFigures& b) {
     const auto bytes = [&](const QString& figure, int64_t value, const QString& note = {}) {
       add(tr("budget"), figure, static_cast<qlonglong>(value), tr("bytes"), counted_, {}, note);
@@ -170,6 +177,7 @@ Table make_overview_table(const Situation& s) {
     rows.add_cells(s.facts.cells);
     rows.add_left(s.facts.cells_by_exit);
   }
+  if (s.guards) rows.add_guards(*s.guards);
   for (const RouterSummary& r : routers_of(s)) rows.add_router(r);
   return rows.take();
 }
