@@ -3,12 +3,12 @@
 #pragma once
 #include <QImage>
 #include <QString>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "core/readings/cells_view.h"
 #include "core/readings/router_places.h"
+#include "views/drawing/branch_colors.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
@@ -69,18 +69,13 @@ struct ShownLine {
   int compared = 0, differing = 0;
 };
 
-/// By router of the run: ranks of its branches, as load_ranks() has them.
-using BranchRanks = std::map<std::string, std::vector<int>>;
-/// Ranks of a router; empty: each of its branches has a hue of its own.
-const std::vector<int>& ranks_of(const BranchRanks& ranks, const std::string& router);
-
 /// A page, ready to be laid out.
 struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
   std::vector<ExitRole> exits;  ///< by router
-  BranchRanks ranks;
+  BranchKeys keys;
   /// Of the routers, where the colour is of all of them.
   std::vector<RouterPlace> places;
   int router = -1;          ///< index of the one that colours, -1: none of this page
@@ -91,6 +86,7 @@ struct ShownPage {
   bool unbranched = false;  ///< some cell got no branch of the router that colours
   QSize shape;              ///< of the first of them, in its pixels
   double high = 1;          ///< what the upper end of the scale stands for
+  int ends = 1;             ///< exits of the routers, and the end of the network
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark what differs; may be null. `high` > 0: the scale's upper end.

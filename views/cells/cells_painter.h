@@ -9,9 +9,9 @@
 
 namespace stormcell::views {
 
-/// Of an exit as the view of exits has it: who leaves has the exit's colour, who goes on after the last test the end's,
-/// before it none. `ranks`: of the router's branches, as load_ranks() has them.
-QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme);
+/// The colour of an exit is that of the view of exits, which tells `ends` of them apart: who leaves has the exit's, who
+/// goes on after the last test the end's, before it none. `key`: of a router that is no exit.
+QColor branch_color(const ExitRole& test, int ends, int branch, const BranchKey& key, const Theme& theme);
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {
@@ -22,7 +22,7 @@ void paint_line(QPainter& painter, const ShownLine& line, const LineLayout& layo
                 const CellsMetrics& metrics, const ShownPage& page, const LineMarks& marks, QRectF clip,
                 const Theme& theme);
 
-/// What tones and stripes stand for. Returns where the branches' chips lie, from branch 0 on; empty where tones are no
+/// The legend: what tones and stripes stand for. Returns where the branches' chips lie, from branch 0 on; empty where tones are no
 /// branches.
 std::vector<QRectF> paint_cells_legend(QPainter& painter, QRectF bounds, const ShownPage& page, const Theme& theme);
 /// Height that paint_cells_legend() wants.

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -173,8 +174,8 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawRect(layout.card(card));
 }
 
-/// Of the legend's scale, which stands before its words.
-double scale_width(double legend_width) { return std::min(160.0, legend_width * 0.3); }
+/// The width of the legend's scale, which stands before its words.
+double scale_width(double legend_width) { return std::min(220.0, legend_width * 0.3); }
 constexpr double kScaleGap = 12;
 
 QString legend_title(const GraphPage& page) {
@@ -193,12 +194,9 @@ void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout,
   const QFontMetricsF metrics(p.font());
   const QRectF& room = layout.legend;
   const double width = scale_width(room.width());
-  for (int i = 0; i < static_cast<int>(width); ++i)
-    p.fillRect(QRectF(room.left() + i, room.top() + 2, 1.5, 10), theme.sequential(i / (width - 1)));
-  p.setPen(theme.faint);
-  const QRectF ends(room.left(), room.top() + 13, width, metrics.height());
-  p.drawText(ends, Qt::AlignLeft, "0");
-  p.drawText(ends, Qt::AlignRight, percent_text(page.high));
+  const auto figure = [](double value) { return value > 0 ? percent_text(value) : QString("0"); };
+  paint_tone_scale(p, {room.left(), room.top() + 2, width, 10}, ToneSides::one, even_ticks(page.high, 4, figure),
+                   theme);
   QRectF words = room.adjusted(width + kScaleGap, -2, 0, -2);
   const auto write = [&](const QColor& color, const QString& text) {
     p.setPen(color);

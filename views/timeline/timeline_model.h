@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/readings/guards_view.h"
+#include "core/readings/session_view.h"
 #include "core/readings/timeline.h"
 #include "views/frame/table.h"
 
@@ -43,17 +44,22 @@ class TimelineEvents {
   bool whole_ = false;
 };
 
-/// What is drawn in one row.
+/// The events that are drawn in one row.
 struct TimelineRow {
-  enum class Kind { batches, worker, op, router } kind = Kind::worker;
+  enum class Kind { batches, thread, op, router } kind = Kind::thread;
   QString name;
-  TimelineEvents events;  ///< of `batches`: step is the batch's number
+  TimelineEvents events;        ///< of `batches`: step is the batch's number
+  bool tells_branches = false;  ///< of `router`: some of its steps belong to one branch
 };
-/// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
+/// Batches, threads, operators by total time, and routers with their decisions and branches. The rows look into
 /// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
-/// Batches and workers alone.
+/// Batches and threads alone: a lane for each worker that the events name.
 std::vector<TimelineRow> make_run_rows(const Timeline& timeline);
+
+/// The recording whose plan is the baseline of a run: the newest one before it without passes, of the same data in the
+/// same batches and format, on the same device. Null: the session has none, or the run is such a recording itself.
+const RunLine* baseline_of(const SessionOverview& session, int64_t run);
 
 /// The guards of one batch, over the time of the batch.
 struct GuardBar {
@@ -80,7 +86,7 @@ struct TimelineBar {
   float from, to;       ///< pixels
   size_t first, count;  ///< events of the row
 };
-/// What is wider than `least` pixels is a bar of its own, what is narrower merges with its neighbours: the number of
+/// Events wider than `least` pixels are a bar each, what is narrower merges with its neighbours: the number of
 /// bars is bounded by the pixels, the work by pixels times log of the events.
 std::vector<TimelineBar> make_bars(const TimelineEvents& events, const TimeWindow& window, double width,
                                    double least = 2);
@@ -93,7 +99,7 @@ struct OpStatistics {
   double total_ns = 0, mean_ns = 0, p95_ns = 0, longest_ns = 0;
   double share = 0;  ///< of the time of all steps in the range
 };
-/// Of the steps that begin in [begin, end), longest total first.
+/// Statistics of the steps that begin in [begin, end), longest total first.
 std::vector<OpStatistics> statistics(const Timeline& timeline, double begin_ns, double end_ns);
 /// Guards of the batches that begin in [begin, end), added up.
 GuardsOfBatch guards_between(const std::vector<GuardBar>& bars, double begin_ns, double end_ns);

@@ -14,6 +14,7 @@ class TransitionsView : public View {
   explicit TransitionsView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -25,13 +26,16 @@ class TransitionsView : public View {
   struct Data {
     QString asked, next;  ///< the routers that were asked for
     std::shared_ptr<const RoutingFlow> flow;
+    BranchKeys keys;  ///< of the whole run
   };
   void show_data();
+  BranchScheme scheme() const;
+  FlowRibbons ribbons() const;
   /// Whether what is there answers for a router.
   bool answers(const QString& router) const;
 
   TransitionsPicture* picture_;
-  QComboBox *router_, *next_, *value_;
+  QComboBox *router_, *next_, *value_, *branches_;
   QString wanted_next_;  ///< the router that columns stand for; empty: the first that is next
   Data data_;
   Selection selection_;
