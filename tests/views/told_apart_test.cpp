@@ -93,6 +93,7 @@ class ToldApartTest : public QObject {
           if (!view->has_content()) continue;
           if (auto* rows = control_of<QComboBox>(*view, "Rows on show")) rows->setCurrentIndex(rows->count() - 1);
           auto* branches = control_of<QComboBox>(*view, "Branches");
+          if (!branches) branches = control_of<QComboBox>(*view, "Colour");
           for (int scheme = 0; scheme < (branches ? branches->count() : 1); ++scheme) {
             if (branches) branches->setCurrentIndex(scheme);
             const std::vector<ColorMeaning> meanings = view->told_apart();
@@ -106,7 +107,8 @@ class ToldApartTest : public QObject {
           }
         }
     // Else nothing was asked.
-    for (const char* view : {"cells", "transitions", "timeline", "exits"}) QVERIFY2(telling.contains(view), view);
+    for (const char* view : {"cells", "transitions", "timeline", "graph", "exits"})
+      QVERIFY2(telling.contains(view), view);
     QCOMPARE(most, size_t{128});
   }
 
