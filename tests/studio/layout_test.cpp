@@ -178,10 +178,14 @@ class LayoutTest : public QObject {
     check(sample_, {"overview", "heatmap", "cells", "optimisations", "timeline", "transitions", "graph", "data"});
   }
   void pages_of_a_recording_fit_and_fill_the_window() {
-    check(mixture_, {"overview", "heatmap", "transitions", "graph", "data", "placement", "simulation"});
+    check(mixture_, {"overview", "heatmap", "cells", "transitions", "graph", "data", "placement", "simulation"});
   }
-  void pages_of_a_network_with_exits_fit_and_fill_the_window() { check(exits_, {"overview", "exits", "graph"}); }
-  void pages_of_two_runs_fit_and_fill_the_window() { check(measured_, {"overview", "compare"}); }
+  void pages_of_a_network_with_exits_fit_and_fill_the_window() {
+    check(exits_, {"overview", "heatmap", "cells", "transitions", "exits", "graph", "data"});
+  }
+  void pages_of_two_runs_fit_and_fill_the_window() {
+    check(measured_, {"overview", "heatmap", "cells", "timeline", "transitions", "graph", "data", "compare"});
+  }
 
   void the_panel_what_if_fits_beside_every_view() {
     for (const QSize& size : {kLaptop, kScreen}) {

@@ -15,6 +15,7 @@ class GraphView : public View {
   explicit GraphView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -34,12 +35,16 @@ class GraphView : public View {
   void show_data();
   void show_way();
   void fit_picture();
+  GraphPage made_page() const;
+  /// By the choice of colours.
+  BranchScheme scheme() const;
 
   QScrollArea* scroll_;
   GraphPicture* picture_;
   QComboBox *value_, *listed_;
   std::shared_ptr<const RouterGraph> data_;
   std::shared_ptr<const GuardsOfRun> guards_;
+  BranchKeys keys_;  ///< of the whole run
   Way way_;
   Selection selection_;
 };

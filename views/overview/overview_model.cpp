@@ -259,6 +259,9 @@ ProofText proof_of(const Situation& s) {
   const auto& proof = s.summary->figures.verified;
   if (const auto& generated = s.summary->generated; generated && generated->verified)
     return proof_of_decoding(*generated->verified);
+  // A recording of the baseline: no other plan ran that could differ.
+  if (!proof && run_kind(s.summary->figures.verb) == RunKind::profile)
+    return {Tone::plain, tr("Nothing to verify"), tr("The baseline alone was recorded: no other plan could differ.")};
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
   QString text = to_qstring(proof->text) + ". " +
                  tr("Largest difference %1 of the largest value, tolerance %2.")
@@ -304,7 +307,9 @@ OverviewPageModel make_page(const Situation& s) {
     if (const std::string& note = s.summary->figures.dataset.note; !note.empty())
       page.notes << tr("The data are %1.").arg(to_qstring(note));
     for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(to_qstring(w));
-    if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
+    const int64_t truncated = s.summary->figures.dataset.truncated;
+    if (s.summary->figures.warnings.empty() && truncated == 0) page.notes_tone = Tone::plain;
+    if (truncated > 0)
       page.notes << tr("Warning: %1 cut to the model's length.")
                         .arg(counted_text(truncated, "sequence was", "sequences were"));
     return page;

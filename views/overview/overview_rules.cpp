@@ -98,7 +98,7 @@ constexpr StepRule kRules[] = {
     {"not-compared",
      [](const Situation& s) {
        return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate &&
-              s.repeatable;
+              run_kind(s.summary->figures.verb) != RunKind::profile && s.repeatable;
      },
      [](const Situation&) {
        return tr("Nothing was compared with the reference, so nothing is known about its correctness.");

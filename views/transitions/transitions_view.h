@@ -14,6 +14,7 @@ class TransitionsView : public View {
   explicit TransitionsView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -25,14 +26,17 @@ class TransitionsView : public View {
   struct Data {
     QString asked, next;  ///< the routers that were asked for
     std::shared_ptr<const RoutingFlow> flow;
+    BranchKeys keys;  ///< of the whole run
   };
   void show_data();
-  /// True if the data answer for this router.
+  BranchScheme scheme() const;
+  FlowRibbons ribbons() const;
+  /// Whether what is there answers for a router.
   bool answers(const QString& router) const;
 
   TransitionsPicture* picture_;
-  QComboBox *router_, *next_, *value_;
-  QString wanted_next_;  ///< router of the columns; empty: the first one that is next
+  QComboBox *router_, *next_, *value_, *branches_;
+  QString wanted_next_;  ///< the router that columns stand for; empty: the first that is next
   Data data_;
   Selection selection_;
 };
