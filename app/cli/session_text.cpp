@@ -6,6 +6,7 @@
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/sheet_text.h"
@@ -37,7 +38,7 @@ std::string to_text(const SessionRuns& list) {
          !run.verified   ? "-"
          : *run.verified ? "yes"
                          : "NO",
-         !run.passes.empty() ? joined(run.passes)
+         !run.passes.empty() ? joined(names_of_passes(run.passes))
          : run.figures       ? ""
                              : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +

@@ -16,7 +16,7 @@ struct PassOptionLine {
   double least = 0, most = 1;  ///< of numbers
 };
 struct PassLine {
-  std::string id, summary;
+  std::string id, name, summary;  ///< name and summary: the words for people (core/base/pass_names.h)
   bool lossy = false;  ///< changes results: runs only when enabled by name
   std::vector<PassOptionLine> options;
 };

@@ -36,7 +36,7 @@ struct OptionRow {
 };
 
 struct PassRow {
-  QString id, summary;
+  QString id, name, summary;
   bool lossy = false, enabled = false;
   std::vector<OptionRow> options;
   /// The rest: from a run; null or empty where none tells.
