@@ -12,7 +12,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// Of the answers, beside what the data say. A plan that is not verified is called so.
+/// The quality of the answers, by what the data say. A plan that is not verified is called so.
 std::string quality_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.quality) return {};
   const QualityFigures& q = *f.quality;
@@ -74,14 +74,15 @@ std::string exits_block(const RunSummaryFigures& f, bool verbose) {
          exit_order_text(c) + "\n";
 }
 
-/// What each item cost; of a network with exits these have the first line.
+/// The cost of each item. A network with exits has these in its first line.
 std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   if (!f.item_costs) return {};
   const ItemCostFigures& c = *f.item_costs;
   Rows rows;
   for (auto& [title, text] : item_costs_lines(f)) rows.push_back({std::move(title), std::move(text)});
   rows.push_back({"", item_costs_source_text(f)});
-  const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
+  // Without a quality the page begins with this sentence already.
+  const std::string title = f.is_verified() && !f.exits && f.quality ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
   if (verbose && !c.groups.empty())
     text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});

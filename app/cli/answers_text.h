@@ -1,4 +1,4 @@
-// What the verbs print of how good the answers are, and at which exits they were given.
+// The part of a page about the quality of the answers, and the exits at which they were given.
 #pragma once
 #include <string>
 

@@ -9,7 +9,7 @@
 namespace stormcell::cli {
 namespace {
 
-/// Of phases that go by curves over rows, which have no line.
+/// A line for each phase that is costed by a curve over rows; such a phase has no row in the table.
 std::string curves_text(const CalibrationUse& use) {
   std::string text;
   for (const CalibratedPhase& p : use.phases)

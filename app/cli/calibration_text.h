@@ -1,4 +1,4 @@
-// What measured calls said, as place, simulate and calibrate tell it.
+// The words of place, simulate and calibrate about measured calls.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,7 +10,7 @@ namespace stormcell::cli {
 /// "a, b, c, d, ...": ids of calls that a prediction goes by.
 std::string calls_text(const std::vector<std::string>& ids);
 
-/// Of a step: a table of phases, and what its columns are.
+/// A table of the phases of a step, and the meaning of its columns.
 std::string calibration_text(const CalibrationUse& use);
 
 }  // namespace stormcell::cli

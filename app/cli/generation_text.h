@@ -1,11 +1,12 @@
-// What generate prints for people.
+// The page of generate.
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const GenerateFigures& figures, bool verbose);
+Page page_of(const GenerateFigures& figures, bool verbose);
 
 }  // namespace stormcell::cli

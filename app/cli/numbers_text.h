@@ -28,7 +28,7 @@ std::string ratio_text(const std::optional<double>& value, const std::optional<s
 /// A number a second: whole from 100 on.
 std::string rate_text(double value);
 std::string milliseconds_text(double value);
-/// Of what is 0 where nothing differs, such as largest / mean - 1: what sums round is no difference.
+/// A figure that is 0 where nothing differs, such as largest / mean - 1. The rounding of sums is shown as 0.
 std::string excess_text(double value);
 std::string excess_text(const std::optional<double>& value);
 

@@ -11,7 +11,7 @@ namespace stormcell::cli {
 void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration);
 /// --model-config --hidden --ffn --dtype
 void add_size_options(CLI::App& app, SizeOptions& sizes);
-/// Where they come from, and what was assumed of them.
+/// The source of the sizes, and the assumptions about them.
 std::string sizes_source_text(const ModelSizes& sizes);
 /// "clusters:" and a line for each.
 std::string clusters_footer();

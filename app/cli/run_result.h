@@ -1,9 +1,10 @@
-// The end of run, profile, optimize, generate and what-if: how their figures are shown.
+// The end of run, profile, optimize, generate and what-if: their figures as JSON and as a page.
 #pragma once
 #include <string>
 #include <vector>
 
 #include "app/cli/console.h"
+#include "app/cli/page.h"
 #include "core/exports/text_output.h"
 #include "core/summary/results.h"
 #include "core/summary/what_if.h"
@@ -18,7 +19,7 @@ class RunResult {
   int show(const RunSummaryFigures& figures);
   int show(const GenerateFigures& figures);
   int show(const WhatIfFigures& figures);
-  /// Of --phase both: what is done is shown when it is done. Its JSON is written where the other half does not come to
+  /// Shows the first half of --phase both as soon as it is done. Its JSON is written where the other half does not come to
   /// its end.
   void print_half(const RunSummaryFigures& first);
   /// Runs f(), which may print a half.
@@ -36,9 +37,9 @@ class RunResult {
   static int verdict(const RunSummaryFigures& figures);
 
  private:
-  void write(const std::string& json, const std::string& text);
+  void write(const std::string& json, const Page& page, size_t pages = 1);
   void write_half();
-  /// Of one of two phases, by its name.
+  /// The warnings of one of two phases, by its name.
   void warn(const RunSummaryFigures& of) const;
   std::string half_;  ///< JSON of a half that was printed
   Console& console_;
@@ -49,7 +50,7 @@ class RunResult {
 /// empty: to report it.
 [[noreturn]] void fail_verification(const std::string& model, const std::vector<std::string>& reasons,
                                     const std::string& what_to_do);
-/// Of --phase both: what is written of decoding beside FILE. "plan.json" gives "plan.decode.json".
+/// The file for decoding beside FILE, with --phase both. "plan.json" gives "plan.decode.json".
 std::string file_of_decoding(const std::string& file);
 /// Standard output takes no session and no binary file.
 void check_session_option(const std::string& session);

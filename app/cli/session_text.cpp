@@ -14,7 +14,28 @@
 
 namespace stormcell::cli {
 
-std::string to_text(const SessionRuns& list) {
+namespace {
+
+/// How many runs there are, what the newest one found, and where to look at it.
+std::vector<std::string> conclusions_of(const SessionRuns& list) {
+  std::vector<std::string> sentences = {
+      list.file + " holds " + counted(std::ssize(list.runs), "run") +
+      (list.placements.empty() ? "" : " and " + counted(std::ssize(list.placements), "placement")) +
+      (list.model.empty() ? "" : " of " + list.model) + "."};
+  if (list.runs.empty()) return sentences;
+  const SessionRunLine& newest = list.runs.back();
+  const std::string run = list.file + "#" + std::to_string(newest.id);
+  std::string sentence = "The newest run, #" + std::to_string(newest.id) + ", is " + newest.kind + ", " +
+                         std::string(to_text(newest.status)) + " after " + counted(newest.batches, "batch");
+  if (newest.speedup) sentence += ", " + number_text(*newest.speedup) + " times as fast as the model as it came";
+  if (newest.verified) sentence += *newest.verified ? ", verified" : ", not verified";
+  sentences.push_back(sentence + ".");
+  sentences.push_back(newest.figures ? next_command({"report", run, "-o", "report.html"})
+                                     : next_command({"analyze", run}));
+  return sentences;
+}
+
+std::string details_of(const SessionRuns& list) {
   std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " +
                      list.program + ", schema " + std::to_string(list.schema) +
                      (list.checked ? "; all of it was read: no damage" : "") + "\n";
@@ -58,5 +79,9 @@ std::string to_text(const SessionRuns& list) {
     placements.push_back({"#" + std::to_string(p.id), p.name, p.solver, "#" + std::to_string(p.run), p.created});
   return text + "\n" + table_text(placements, {});
 }
+
+}  // namespace
+
+Page page_of(const SessionRuns& list) { return {conclusions_of(list), details_of(list)}; }
 
 }  // namespace stormcell::cli

@@ -1,11 +1,12 @@
-// What inspect prints of a session: its runs and placements.
+// The page of inspect for a session: its runs and placements.
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/readings/session_runs.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const SessionRuns& runs);
+Page page_of(const SessionRuns& runs);
 
 }  // namespace stormcell::cli

@@ -1,4 +1,4 @@
-// What texts of runs, of what was generated, of sessions and of models have in common.
+// The words that pages of runs, generated texts, sessions and models share.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -19,7 +19,7 @@ std::string subject_text(const ModelFigures& model, const DatasetFigures& data, 
 std::string routing_text(const std::vector<RouterFigures>& routing);
 /// Nothing without a budget.
 void add_budget(Rows& rows, const std::optional<BudgetFigures>& budget, const std::vector<ReadingPlan>& plans);
-/// Where the run is kept; nothing where it is not.
+/// The session that keeps the run; nothing if none does.
 void add_session(Rows& rows, const std::string& file, int64_t run);
 
 }  // namespace stormcell::cli

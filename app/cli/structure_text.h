@@ -1,11 +1,12 @@
-// What inspect prints of a model.
+// The page of inspect for a model.
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const ModelStructure& structure, bool verbose);
+Page page_of(const ModelStructure& structure, bool verbose);
 
 }  // namespace stormcell::cli

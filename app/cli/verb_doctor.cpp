@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/machine/doctor.h"
@@ -44,6 +45,15 @@ std::string report_text(const DoctorReport& r) {
   return table_text(rows, {});
 }
 
+std::vector<std::string> conclusions_of(const DoctorReport& r) {
+  const bool card = r.cuda_reason.empty();
+  return {"Stormcell " + r.version + " uses all " + counted(r.cores, "core") + " of this machine with its " + r.isa +
+              " kernels.",
+          bytes_text(r.available_bytes) + " of memory are available for models and data.",
+          card ? "Models run on the GPU with --device cuda." : "No model runs on a GPU here: " + r.cuda_reason + ".",
+          next_command({"optimize", "demo:switch-names", "--data", "demo:switch-names-sample"})};
+}
+
 class DoctorVerb : public Verb {
  public:
   void add_options(CLI::App& app) override { add_json_option(app, json_); }
@@ -51,7 +61,9 @@ class DoctorVerb : public Verb {
   int execute(Console& console) override {
     tell_result(
         console, json_, [](const Progress&) { return examine_machine(); },
-        [](const DoctorReport& report) { return report_text(report); });
+        [](const DoctorReport& report) {
+          return Page{conclusions_of(report), report_text(report)};
+        });
     return 0;
   }
 

@@ -24,16 +24,18 @@ class OptimizeVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "optimize", experiment_);
     add_optimize_options(app, optimize_, experiment_);
-    add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
+    add_text(app, "-o", optimize_.session, "Appends profile, timings and result to this session (default: none).",
+             "S.storm");
     std::string known;
     for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
     const std::string about = known.find('*') == std::string::npos
                                   ? "passes: " + known
                                   : "passes (* changes results, only when enabled): " + known;
     app.footer(about + "\n" + options_text());
-    add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output",
+    add_text(app, "--config-out", config_out_,
+             "Writes the configuration found, for run --config; - is standard output (default: none).", "FILE|-");
+    add_text(app, "--report", report_, "Writes one self-contained HTML page; - is standard output (default: none).",
              "FILE|-");
-    add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
   }
 
@@ -76,7 +78,7 @@ class OptimizeVerb : public Verb {
   }
 
  private:
-  /// What was not verified has no configuration: the file stays as it was.
+  /// Writes nothing for a plan that was not verified, so that the file stays as it was.
   static void write_config(const std::string& config, TextOutput& to) {
     if (config.empty()) return;
     to.write(config + "\n");

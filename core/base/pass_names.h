@@ -38,10 +38,9 @@ inline constexpr PassName kHalveBytes{
 }  // namespace pass_names
 
 /// In the order in which the pipeline applies them.
-inline constexpr std::array kPassNames = {pass_names::kSkipPadding,    pass_names::kSendFirst,
-                                          pass_names::kDecideLater,    pass_names::kSkipSending,
-                                          pass_names::kSkipUnused,     pass_names::kGroupExperts,
-                                          pass_names::kFuseNeighbours, pass_names::kHalveBytes};
+inline constexpr std::array kPassNames = {
+    pass_names::kSkipPadding, pass_names::kSendFirst,    pass_names::kDecideLater,    pass_names::kSkipSending,
+    pass_names::kSkipUnused,  pass_names::kGroupExperts, pass_names::kFuseNeighbours, pass_names::kHalveBytes};
 
 /// The name of a pass for people. An id that this version does not know is its own name.
 inline std::string pass_name(std::string_view id) {

@@ -17,7 +17,7 @@ struct PassOptionLine {
 };
 struct PassLine {
   std::string id, name, summary;  ///< name and summary: the words for people (core/base/pass_names.h)
-  bool lossy = false;  ///< changes results: runs only when enabled by name
+  bool lossy = false;             ///< changes results: runs only when enabled by name
   std::vector<PassOptionLine> options;
 };
 /// In the order in which they are applied.

@@ -85,7 +85,8 @@ std::string chart(const std::vector<PassReport>& passes) {
   for (size_t i = 0; i < passes.size(); ++i) {
     const PassReport& p = passes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + .5);
-    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 10, y + 4, shortened(pass_name(p.name), 20));
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 10, y + 4,
+                       shortened(pass_name(p.name), 20));
     if (p.left_out) svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{}\">left out</text>", kRight, y + 4);
     if ((p.applied || p.left_out) && p.speedup_alone)
       svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
@@ -135,8 +136,8 @@ std::string passes_section(const ReportData& d) {
     const bool tried = p.applied || p.left_out;
     if (tried) shown.push_back(p);
     not_applied += !tried;
-    (tried ? reasons : others) += "<li><strong>" + escape(pass_name(p.name)) + "</strong> " + (p.left_out ? "" : state_of(p) + ": ") +
-                                  escape(p.reason) + "</li>\n";
+    (tried ? reasons : others) += "<li><strong>" + escape(pass_name(p.name)) + "</strong> " +
+                                  (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
   }
   std::string body;
   const std::optional<SpeedupWithheld> withheld = first_withheld(d.figures);

@@ -206,8 +206,7 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
   lines.emplace_back("operations of a " + c.item,
                      amount(c.operations) + " on average, " + share_text(c.share, c.share_ci95) + " of the " +
                          amount(c.operations_of_all) + " that all branches would take" + part_counted_text(f));
-  if (c.largest_branch)
-    lines.emplace_back("", largest_line(f));
+  if (c.largest_branch) lines.emplace_back("", largest_line(f));
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)

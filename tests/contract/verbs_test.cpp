@@ -61,7 +61,8 @@ class VerbsTest : public QObject {
       for (const std::string& option : common)
         QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
       QVERIFY2(help.find("  -o ") != std::string::npos, verb);
-      QVERIFY2(help.find("the device that computes: cpu, cuda; default: cpu\n") != std::string::npos, help.c_str());
+      QVERIFY2(help.find("Names the device that computes: cpu, cuda (default: cpu).\n") != std::string::npos,
+               help.c_str());
     }
   }
 
