@@ -64,11 +64,13 @@ std::string chance_text(const std::vector<UnevenRouter>& worst, const std::optio
     distances.push_back(number_text(w.distance, 2));
     if (w.distance > 2 * drift->expected) beyond.push_back(w.router->router);
   }
-  const std::string why = "loads are " + joined_with_and(distances) + " from even ones, and random halves of the recording " +
-                          "are " + number_text(drift->expected, 2) + " apart.";
+  const std::string why = "loads are " + joined_with_and(distances) +
+                          " from even ones, and random halves of the recording " + "are " +
+                          number_text(drift->expected, 2) + " apart.";
   if (beyond.empty()) return "That may be chance: their " + why;
   if (beyond.size() == worst.size())
-    return std::string(worst.size() == 1 ? "That" : "All of them") + (worst.size() == 1 ? " is" : " are") + " beyond chance: the " + why;
+    return std::string(worst.size() == 1 ? "That" : "All of them") + (worst.size() == 1 ? " is" : " are") +
+           " beyond chance: the " + why;
   return "Only " + joined_with_and(beyond) + (beyond.size() == 1 ? " is" : " are") + " beyond chance: the " + why;
 }
 
@@ -76,9 +78,9 @@ std::string sample_text(const std::vector<UnevenRouter>& all, const std::optiona
   if (all.empty()) return {};
   if (!drift)
     return "Whether the sample is enough for a placement cannot be told either: record more steps and analyze again.";
-  const double mean = std::accumulate(all.begin(), all.end(), 0., [](double sum, const UnevenRouter& r) {
-                        return sum + r.distance;
-                      }) / static_cast<double>(all.size());
+  const double mean =
+      std::accumulate(all.begin(), all.end(), 0., [](double sum, const UnevenRouter& r) { return sum + r.distance; }) /
+      static_cast<double>(all.size());
   const std::string apart = "its halves are " + number_text(drift->distance, 2) + " apart, and random halves " +
                             number_text(drift->expected, 2);
   if (drift->p_value <= kChance)

@@ -58,7 +58,8 @@ int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Cons
   const std::string name(row.name);
   CLI::App app{std::string(row.description), "stormcell " + name};
   app.allow_extras();
-  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "the version");
+  app.set_help_flag("-h,--help", "Prints this text.");
+  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "Prints the version.");
   app.get_formatter()->column_width(36);
   const std::unique_ptr<Verb> verb = row.make();
   verb->add_options(app);

@@ -48,7 +48,7 @@ std::string next_command(const std::vector<std::string>& words) {
   std::string text = "Next: stormcell";
   for (const std::string& word : words)
     text += word.find_first_of(" '\"\\$&*;<>?|()") == std::string::npos && !word.starts_with('#') ? " " + word
-                                                                                                 : " '" + word + "'";
+                                                                                                  : " '" + word + "'";
   return text;
 }
 

@@ -42,8 +42,8 @@ std::string speed_words(const RunSummaryFigures& f) {
 std::string proof_sentence(const std::optional<Verification>& v) {
   if (!v) return "The run was not verified: nothing was compared with the oracle.";
   if (!v->passed)
-    return "The run could not be verified: " + (v->reasons.empty() ? std::string("the results differ") : v->reasons[0]) +
-           ".";
+    return "The run could not be verified: " +
+           (v->reasons.empty() ? std::string("the results differ") : v->reasons[0]) + ".";
   return "The result is verified: " + v->text + ", and the largest difference is " + number_text(v->max_rel_diff, 2) +
          " of the largest value.";
 }
@@ -114,8 +114,8 @@ std::vector<std::string> conclusions_of(const RunSummaryFigures& f) {
   const std::string first = kind == RunKind::optimize ? speed_words(f) : time_sentence(f);
   std::string middle = answers_sentence(f);
   if (middle.empty()) middle = costs_sentence(f);
-  const std::string recorded = "It recorded " + counted(f.decisions, "decision") + "; the cost of recording is " +
-                               overhead_text(f) + ".";
+  const std::string recorded =
+      "It recorded " + counted(f.decisions, "decision") + "; the cost of recording is " + overhead_text(f) + ".";
   return {first, proof_sentence(f.verified), kind == RunKind::profile ? recorded : passes_sentence(f), middle,
           next_of(f)};
 }
