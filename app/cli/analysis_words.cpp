@@ -92,7 +92,7 @@ std::string sample_text(const std::vector<UnevenRouter>& all, const std::optiona
 
 }  // namespace
 
-std::vector<std::string> conclusions_of(const AnalyzeFigures& f) {
+std::vector<std::string> analysis_conclusions(const AnalyzeFigures& f) {
   const std::vector<UnevenRouter> all = by_unevenness(f);
   std::vector<UnevenRouter> worst = all;
   if (worst.size() > kWorst) worst.resize(kWorst);

@@ -9,6 +9,6 @@ namespace stormcell::cli {
 
 /// The least even layers, whether that is beyond chance, whether the sample is enough for a placement, and the next
 /// command. A sentence each.
-std::vector<std::string> conclusions_of(const AnalyzeFigures& figures);
+std::vector<std::string> analysis_conclusions(const AnalyzeFigures& figures);
 
 }  // namespace stormcell::cli

@@ -166,15 +166,15 @@ std::string phase_title(std::string_view phase) {
 }
 
 Page page_of_first(const RunSummaryFigures& f, bool verbose) {
-  return {conclusions_of(f), subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both)};
+  return {run_conclusions(f), subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both)};
 }
 Page page_of_second(const RunSummaryFigures& f, bool verbose) {
-  return {conclusions_of(f), phase_text(f, verbose, PhaseTitle::of_both)};
+  return {run_conclusions(f), phase_text(f, verbose, PhaseTitle::of_both)};
 }
 
 Page page_of(const RunSummaryFigures& f, bool verbose) {
   if (!f.decode)
-    return {conclusions_of(f),
+    return {run_conclusions(f),
             subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_decoding)};
   Page both = page_of_first(f, verbose);
   both.details += phase_text(*f.decode, verbose, PhaseTitle::of_both);

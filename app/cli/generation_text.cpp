@@ -43,7 +43,7 @@ Page page_of(const GenerateFigures& f, bool verbose) {
   for (size_t i = 0; i < shown; ++i) text += "  " + f.texts[i] + "\n";
   if (shown < f.texts.size())
     text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more: --all shows them\n";
-  return {conclusions_of(f), text};
+  return {generation_conclusions(f), text};
 }
 
 }  // namespace stormcell::cli

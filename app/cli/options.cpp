@@ -99,7 +99,7 @@ void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOp
 
 namespace {
 
-CLI::Option* add_setting(CLI::App& app, const Setting& s, ExperimentOptions& options) {
+CLI::Option* add_row(CLI::App& app, const Setting& s, ExperimentOptions& options) {
   const std::string name(s.name()), help(s.help);
   if (const auto* flag = std::get_if<bool ExperimentOptions::*>(&s.field))
     return app.add_flag(name, options.*(*flag), help);
@@ -114,13 +114,13 @@ CLI::Option* add_setting(CLI::App& app, const Setting& s, ExperimentOptions& opt
 }  // namespace
 
 void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options) {
-  add_setting(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }),
-              options);
+  add_row(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }),
+          options);
 }
 
 void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOptions& options) {
   for (const Setting& s : kSettings)
-    if (s.is_of(verb)) add_setting(app, s, options);
+    if (s.is_of(verb)) add_row(app, s, options);
   app.get_option("MODEL")->required();
   app.get_option("--data")->required();
   CLI::Option* device = app.get_option("--device");

@@ -109,7 +109,7 @@ std::string overhead_text(const RunSummaryFigures& f) {
          number_text(100 * high) + " %";
 }
 
-std::vector<std::string> conclusions_of(const RunSummaryFigures& f) {
+std::vector<std::string> run_conclusions(const RunSummaryFigures& f) {
   const RunKind kind = run_kind(f.verb);
   const std::string first = kind == RunKind::optimize ? speed_words(f) : time_sentence(f);
   std::string middle = answers_sentence(f);
@@ -120,7 +120,7 @@ std::vector<std::string> conclusions_of(const RunSummaryFigures& f) {
           next_of(f)};
 }
 
-std::vector<std::string> conclusions_of(const GenerateFigures& f) {
+std::vector<std::string> generation_conclusions(const GenerateFigures& f) {
   const std::string exact =
       f.accuracy ? share_text(*f.accuracy) + " of the sequences equal their target." : std::string();
   const std::string run = f.session + "#" + std::to_string(f.session_run);

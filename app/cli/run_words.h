@@ -8,9 +8,9 @@
 namespace stormcell::cli {
 
 /// For run, profile and optimize, of one phase. A sentence each.
-std::vector<std::string> conclusions_of(const RunSummaryFigures& figures);
+std::vector<std::string> run_conclusions(const RunSummaryFigures& figures);
 /// For generate.
-std::vector<std::string> conclusions_of(const GenerateFigures& figures);
+std::vector<std::string> generation_conclusions(const GenerateFigures& figures);
 /// The cost of recording: "0.8 % of the run, 95 % interval 0.5 to 1.1 %", "not measured".
 std::string overhead_text(const RunSummaryFigures& figures);
 

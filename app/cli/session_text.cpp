@@ -17,7 +17,7 @@ namespace stormcell::cli {
 namespace {
 
 /// How many runs there are, what the newest one found, and where to look at it.
-std::vector<std::string> conclusions_of(const SessionRuns& list) {
+std::vector<std::string> session_conclusions(const SessionRuns& list) {
   std::vector<std::string> sentences = {
       list.file + " holds " + counted(std::ssize(list.runs), "run") +
       (list.placements.empty() ? "" : " and " + counted(std::ssize(list.placements), "placement")) +
@@ -35,7 +35,7 @@ std::vector<std::string> conclusions_of(const SessionRuns& list) {
   return sentences;
 }
 
-std::string details_of(const SessionRuns& list) {
+std::string session_details(const SessionRuns& list) {
   std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " +
                      list.program + ", schema " + std::to_string(list.schema) +
                      (list.checked ? "; all of it was read: no damage" : "") + "\n";
@@ -82,6 +82,6 @@ std::string details_of(const SessionRuns& list) {
 
 }  // namespace
 
-Page page_of(const SessionRuns& list) { return {conclusions_of(list), details_of(list)}; }
+Page page_of(const SessionRuns& list) { return {session_conclusions(list), session_details(list)}; }
 
 }  // namespace stormcell::cli

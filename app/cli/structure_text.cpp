@@ -37,7 +37,7 @@ std::string operations_text(const ModelStructure& s) {
 }
 
 /// The kind of the model, its routers and operations, and whether this version runs it.
-std::vector<std::string> conclusions_of(const ModelStructure& s) {
+std::vector<std::string> structure_conclusions(const ModelStructure& s) {
   int64_t branches = 0;
   for (const RouterStructure& r : s.routers) branches += r.branches;
   std::vector<std::string> sentences = {
@@ -60,7 +60,7 @@ std::vector<std::string> conclusions_of(const ModelStructure& s) {
   return sentences;
 }
 
-std::string details_of(const ModelStructure& s, bool verbose) {
+std::string structure_details(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " +
                      stored_text(s.weight_bytes) + ", " + weights_text(s.weights, s.weights_stated) + ", " +
                      operations_text(s) + "\n";
@@ -129,6 +129,8 @@ std::string details_of(const ModelStructure& s, bool verbose) {
 
 }  // namespace
 
-Page page_of(const ModelStructure& s, bool verbose) { return {conclusions_of(s), details_of(s, verbose)}; }
+Page page_of(const ModelStructure& s, bool verbose) {
+  return {structure_conclusions(s), structure_details(s, verbose)};
+}
 
 }  // namespace stormcell::cli

@@ -131,7 +131,7 @@ bool is_needed(std::string_view fact, const AnalyzeFigures& f) {
   return fact != "homes" && fact != "timings";
 }
 
-std::string details_of(const AnalyzeFigures& f) {
+std::string analysis_details(const AnalyzeFigures& f) {
   const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") +
@@ -220,7 +220,7 @@ class AnalyzeVerb : public Verb {
       return figures;
     };
     tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) {
-      return Page{conclusions_of(figures), details_of(figures)};
+      return Page{analysis_conclusions(figures), analysis_details(figures)};
     });
     return 0;
   }

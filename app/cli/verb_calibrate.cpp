@@ -69,7 +69,7 @@ std::string check_text(const CalibrateFigures& f) {
   return text + "\n" + table_text(errors, {1, 2, 3});
 }
 
-std::vector<std::string> conclusions_of(const CalibrateFigures& f, const std::string& output) {
+std::vector<std::string> calibration_conclusions(const CalibrateFigures& f, const std::string& output) {
   std::vector<std::string> sentences = {"The calibration is fitted to " + counted(f.calls, "call") + ": " +
                                         counted(std::ssize(f.fits), "line") + " and " +
                                         counted(std::ssize(f.curves), "curve") + "."};
@@ -118,7 +118,7 @@ class CalibrateVerb : public Verb {
           return figures;
         },
         [this](const CalibrateFigures& f) {
-          return Page{conclusions_of(f, output_), fits_text(f) + curves_text(f) + check_text(f)};
+          return Page{calibration_conclusions(f, output_), fits_text(f) + curves_text(f) + check_text(f)};
         });
     return 0;
   }

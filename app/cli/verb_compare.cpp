@@ -170,7 +170,7 @@ std::string comparison_text(const Comparison& comparison, Shown shown) {
 }
 
 /// Worse and better figures beyond chance, the worst one, where the routing differs, and the next command.
-std::vector<std::string> conclusions_of(const Comparison& c) {
+std::vector<std::string> comparison_conclusions(const Comparison& c) {
   int64_t worse = 0, better = 0, equal = 0;
   const ComparedFigure* worst = nullptr;
   for (const ComparedFigure& r : c.rows) {
@@ -228,7 +228,7 @@ class CompareVerb : public Verb {
     const Shown shown = console.options().all       ? Shown::all
                         : console.options().verbose ? Shown::details
                                                     : Shown::short_table;
-    console.show({conclusions_of(comparison), comparison_text(comparison, shown)});
+    console.show({comparison_conclusions(comparison), comparison_text(comparison, shown)});
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) add_to_list(reasons, v.reason, "; ");

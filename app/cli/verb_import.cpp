@@ -85,7 +85,7 @@ std::string import_text(const ImportFigures& f) {
   return table_text(rows, {});
 }
 
-std::vector<std::string> conclusions_of(const ImportFigures& f) {
+std::vector<std::string> import_conclusions(const ImportFigures& f) {
   int64_t runs = 0;
   std::string first;
   for (const ImportedSession& s : f.sessions) {
@@ -147,7 +147,7 @@ class ImportVerb : public Verb {
     tell_result(
         console, json_, [this](const Progress& progress) { return import_traces(import_, progress); },
         [](const ImportFigures& f) {
-          return Page{conclusions_of(f), import_text(f)};
+          return Page{import_conclusions(f), import_text(f)};
         });
     return 0;
   }

@@ -15,7 +15,7 @@
 namespace stormcell::cli {
 namespace {
 
-std::string details_of(const MergeFigures& f) {
+std::string merge_details(const MergeFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model},
       {"merged by", std::string(to_text(f.by)) + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " +
@@ -58,7 +58,7 @@ class MergeVerb : public Verb {
                            std::string(to_text(f.by)) + ": " + counted(f.steps, "step") + " in " +
                            counted(f.batches, "batch") + ".",
                        next_command({"analyze", run})},
-                      details_of(f)};
+                      merge_details(f)};
         });
     return 0;
   }

@@ -89,7 +89,7 @@ std::string differences_text(const PlaceFigures& f) {
          ", drawn with replacement\n";
 }
 
-std::string details_of(const PlaceFigures& f) {
+std::string placement_details(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
@@ -233,7 +233,7 @@ class PlaceVerb : public Verb {
         Page all;
         for (const PlaceFigures& one : both.phases) {
           all.conclusions.push_back(sentence_of(text_or_empty(one.phase) + ": " + advice_sentence(one.advice)));
-          all.details += details_of(one) + "\n";
+          all.details += placement_details(one) + "\n";
         }
         all.conclusions.push_back(next_of(both.phases[0]));
         return all;
@@ -251,7 +251,8 @@ class PlaceVerb : public Verb {
       return figures;
     };
     tell_result(console, json_, work, [this](const PlaceFigures& f) {
-      return Page{{advice_sentence(f.advice), balance_sentence(f), stored_sentence(f), next_of(f)}, details_of(f)};
+      return Page{{advice_sentence(f.advice), balance_sentence(f), stored_sentence(f), next_of(f)},
+                  placement_details(f)};
     });
   }
   /// The joint search, where no solver was named and it has choices to look at; else the way to the server.

@@ -123,7 +123,7 @@ std::string rate_of(const SimulateFigures& f) {
   return count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most: a step of " + rate_contents(f.rest_ms);
 }
 
-std::string details_of(const SimulateFigures& f) {
+std::string simulation_details(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " +
                     counted(f.branches, "expert")},
@@ -160,7 +160,7 @@ std::string details_of(const SimulateFigures& f) {
 }
 
 /// `cluster`: as it was named.
-std::vector<std::string> conclusions_of(const SimulateFigures& f, const std::string& cluster) {
+std::vector<std::string> simulation_conclusions(const SimulateFigures& f, const std::string& cluster) {
   const TableTimes times({f.mean_ms, f.p95_ms});
   std::vector<std::string> sentences = {"A step here is " + f.contents + ".",
                                         "It takes " + times.text(f.mean_ms) + " " + times.unit() +
@@ -242,7 +242,7 @@ class SimulateVerb : public Verb {
       return figures;
     };
     tell_result(console, json_, work, [this](const SimulateFigures& figures) {
-      return Page{conclusions_of(figures, simulate_.cluster), details_of(figures)};
+      return Page{simulation_conclusions(figures, simulate_.cluster), simulation_details(figures)};
     });
     if (!report_.empty()) write_simulation_report(told, report_);
     tell_report(report_, console);

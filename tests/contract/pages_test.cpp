@@ -114,25 +114,24 @@ class PagesTest : public QObject, private Imports {
                       router = json_of({"inspect", model, "--json", "-"})["routers"][0]["name"],
                       jobs = scratch_.write("jobs.json", R"({"schema": "stormcell.jobs/1", "jobs": [
  {"name": "one", "args": ["doctor"]}, {"name": "two", "args": ["recorder"]}, {"name": "three", "args": ["doctor"]}]})");
-    calls_ = {
-        {"inspect", {"inspect", model}},
-        {"run", short_run("run", model, data)},
-        {"generate", short_run("generate", model, data)},
-        {"profile", short_run("profile", model, data)},
-        {"optimize", short_run("optimize", model, data)},
-        {"what-if", short_run("what-if", model, data, {"--off", router + "/0"})},
-        {"import", {"import", trace_, "-o", scratch_.path("again.storm")}},
-        {"recorder", {"recorder"}},
-        {"merge", {"merge", plain_, other_, "-o", scratch_.path("merged.storm"), "--by", "days"}},
-        {"analyze", {"analyze", large_}},
-        {"place", {"place", plain_, "--cluster", cluster, "--hidden", "64", "--ffn", "32"}},
-        {"calibrate", {"calibrate", calls, "-o", scratch_.path("c.json")}},
-        {"simulate", {"simulate", large_, "--cluster", cluster, "--hidden", "64", "--ffn", "32"}},
-        {"export", {"export", session_, "--format", "csv", "--what", "loads", "-o", scratch_.path("loads.csv")}},
-        {"report", {"report", session_, "-o", scratch_.path("report.html")}},
-        {"compare", {"compare", plain_, other_}},
-        {"batch", {"batch", jobs}},
-        {"doctor", {"doctor"}}};
+    calls_ = {{"inspect", {"inspect", model}},
+              {"run", short_run("run", model, data)},
+              {"generate", short_run("generate", model, data)},
+              {"profile", short_run("profile", model, data)},
+              {"optimize", short_run("optimize", model, data)},
+              {"what-if", short_run("what-if", model, data, {"--off", router + "/0"})},
+              {"import", {"import", trace_, "-o", scratch_.path("again.storm")}},
+              {"recorder", {"recorder"}},
+              {"merge", {"merge", plain_, other_, "-o", scratch_.path("merged.storm"), "--by", "days"}},
+              {"analyze", {"analyze", large_}},
+              {"place", {"place", plain_, "--cluster", cluster, "--hidden", "64", "--ffn", "32"}},
+              {"calibrate", {"calibrate", calls, "-o", scratch_.path("c.json")}},
+              {"simulate", {"simulate", large_, "--cluster", cluster, "--hidden", "64", "--ffn", "32"}},
+              {"export", {"export", session_, "--format", "csv", "--what", "loads", "-o", scratch_.path("loads.csv")}},
+              {"report", {"report", session_, "-o", scratch_.path("report.html")}},
+              {"compare", {"compare", plain_, other_}},
+              {"batch", {"batch", jobs}},
+              {"doctor", {"doctor"}}};
   }
 
   void every_verb_begins_with_conclusions_and_ends_at_sixty_lines_data() {
@@ -231,8 +230,7 @@ class PagesTest : public QObject, private Imports {
         Arguments words = words_of(lines[i].substr(begin.size()));
         words.emplace_back("--no-such-option");
         const Ended ended = run_program(words);
-        QVERIFY2(ended.exit == 2 &&
-                     ended.err.starts_with("stormcell: --no-such-option: no option of " + verb + " ("),
+        QVERIFY2(ended.exit == 2 && ended.err.starts_with("stormcell: --no-such-option: no option of " + verb + " ("),
                  told(words, ended).c_str());
       }
     }
