@@ -72,13 +72,17 @@ std::string answers_sentence(const RunSummaryFigures& f) {
 
 std::string costs_sentence(const RunSummaryFigures& f) {
   if (!f.is_verified() || f.exit_target) return {};
-  return sentence_of(f.exits ? exits_headline(f) : item_costs_headline(f));
+  // Begins with the name of the model, which keeps its spelling.
+  const std::string words = f.exits ? exits_headline(f) : item_costs_headline(f);
+  return words.empty() ? words : words + ".";
 }
 
 /// The words of the same model and data for another verb; empty: an older summary lacks them.
 std::vector<std::string> words_for(const std::string& verb, const std::string& settings) {
-  const std::optional<ExperimentOptions> options = parse_settings(settings);
+  std::optional<ExperimentOptions> options = parse_settings(settings);
   if (!options) return {};
+  // A run stores what it took for these; here each has its default again.
+  options->batch = 0, options->threads = 0;
   std::vector<std::string> words = command_words(*options, verb);
   words.insert(words.begin(), verb);
   return words;

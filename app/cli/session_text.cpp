@@ -25,7 +25,7 @@ std::vector<std::string> session_conclusions(const SessionRuns& list) {
   if (list.runs.empty()) return sentences;
   const SessionRunLine& newest = list.runs.back();
   const std::string run = list.file + "#" + std::to_string(newest.id);
-  std::string sentence = "The newest run, #" + std::to_string(newest.id) + ", is " + newest.kind + ", " +
+  std::string sentence = "The newest run, #" + std::to_string(newest.id) + " (" + newest.kind + "), is " +
                          std::string(to_text(newest.status)) + " after " + counted(newest.batches, "batch");
   if (newest.speedup) sentence += ", " + number_text(*newest.speedup) + " times as fast as the model as it came";
   if (newest.verified) sentence += *newest.verified ? ", verified" : ", not verified";

@@ -70,9 +70,11 @@ std::string check_text(const CalibrateFigures& f) {
 }
 
 std::vector<std::string> calibration_conclusions(const CalibrateFigures& f, const std::string& output) {
-  std::vector<std::string> sentences = {"The calibration is fitted to " + counted(f.calls, "call") + ": " +
-                                        counted(std::ssize(f.fits), "line") + " and " +
-                                        counted(std::ssize(f.curves), "curve") + "."};
+  std::vector<std::string> fits;
+  if (!f.fits.empty()) fits.push_back(counted(std::ssize(f.fits), "line"));
+  if (!f.curves.empty()) fits.push_back(counted(std::ssize(f.curves), "curve"));
+  std::vector<std::string> sentences = {"The calibration is of " + counted(f.calls, "call") +
+                                        (fits.empty() ? "." : ": " + joined_with_and(fits) + ".")};
   for (const ErrorLine& e : f.errors)
     if (e.calls > 0 && sentences.size() < 4)
       sentences.push_back("Its " + std::string(to_text(e.kind)) + " predictions of " + counted(e.calls, "call") +

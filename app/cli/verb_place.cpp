@@ -153,9 +153,8 @@ std::string balance_sentence(const PlaceFigures& f) {
                    *eplb = f.find(LayoutRole::eplb);
   const LayoutLine* before = from ? from : f.find(LayoutRole::contiguous);
   if (!result || !before || !eplb) return {};
-  return "Its busiest GPU gets " + times(*result) + " the mean load, before " + times(*before) + ", by the EPLB rule " +
-         times(*eplb) +
-         (result->held_out ? ", on loads that it was not fitted to." : ", on the loads that it was fitted to.");
+  return "The busiest GPU gets " + times(*result) + " the mean load as placed, " + times(*before) + " before and " +
+         times(*eplb) + " by the EPLB rule, on loads that it was " + (result->held_out ? "not " : "") + "fitted to.";
 }
 
 std::string stored_sentence(const PlaceFigures& f) {
@@ -255,7 +254,8 @@ class PlaceVerb : public Verb {
                   placement_details(f)};
     });
   }
-  /// The joint search, where no solver was named and it has choices to look at; else the way to the server.
+  /// The joint search, where no solver was named and it has choices to look at; else the way to the server. Nothing
+  /// where the layout stays.
   std::string next_of(const PlaceFigures& f) const {
     if (solver_.empty() && f.unit == SplitUnit::tokens)
       return next_command({"place", run_of(f), "--cluster", place_.cluster, "--solver", "joint"}) +
