@@ -58,12 +58,15 @@ int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Cons
   const std::string name(row.name);
   CLI::App app{std::string(row.description), "stormcell " + name};
   app.allow_extras();
-  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "the version");
+  app.set_help_flag("-h,--help", "Prints this text.");
+  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "Prints the version.");
   app.get_formatter()->column_width(36);
   const std::unique_ptr<Verb> verb = row.make();
   verb->add_options(app);
   ConsoleOptions options;
   add_console_options(app, options);
+  const std::string own = app.get_footer(), gap = own.empty() ? "" : own.ends_with('\n') ? "\n" : "\n\n";
+  app.footer(own + gap + examples_text(row));
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
     app.parse(reversed);

@@ -1,5 +1,6 @@
 // The verbs there are, in the order in which --help shows them.
 #pragma once
+#include <array>
 #include <span>
 #include <string_view>
 
@@ -10,11 +11,14 @@ namespace stormcell::cli {
 struct VerbRow {
   std::string_view name, usage, description;
   std::unique_ptr<Verb> (*make)();
+  std::array<std::string_view, 3> examples = {};  ///< behind "stormcell NAME"; a test reads each as the program does
 };
 
 std::span<const VerbRow> verbs();
 /// Throws Error(bad_input): unknown, or not in this version.
 const VerbRow& find_verb(std::string_view name);
+/// The end of a verb's help: "examples:" and a command a line; empty: the verb has none.
+std::string examples_text(const VerbRow& verb);
 /// The text of `stormcell --help`.
 std::string program_help();
 

@@ -59,7 +59,7 @@ class EndToEndTest : public QObject {
     auto* view = qobject_cast<views::OptimisationsView*>(window->view());
     QVERIFY(view && view->state().run > 0);
     const int64_t all_passes = view->state().run;
-    auto* box = named<QCheckBox>(view, "horizontal-fusion");
+    auto* box = named<QCheckBox>(view, "Group experts");
     QVERIFY(box && box->isChecked());
     click(box);
     QTRY_VERIFY(!box->isChecked());

@@ -182,7 +182,7 @@ class OverviewTest : public QObject {
     const Table table = make_overview_table(situation(optimised()));
     for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
     QVERIFY(says(table, "1.25") && !says(table, "predicted") && says(table, "measured"));
-    QVERIFY(to_csv(table).contains("vertical-fusion"));
+    QVERIFY(to_csv(table).contains("Fuse neighbours") && !to_csv(table).contains("vertical-fusion"));
   }
 
   void a_recording_is_not_orange() {

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
@@ -170,8 +171,8 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (f.passes.empty() || !f.is_verified()) return;
   double reached = 1;
   for (const PassReport& p : f.passes) {
-    WaterfallRow row{to_qstring(p.name),       to_qstring(p.reason), {}, {}, p.applied, reached, {},
-                     p.speedup_cumulative_ci95};
+    const QString name = to_qstring(pass_name(p.name));
+    WaterfallRow row{name, to_qstring(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
     row.left_out = p.left_out;
     if (p.applied) row.tone = tone_of(p.speedup_own_ci95);
     if (p.applied) {
@@ -179,7 +180,7 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
       if (row.to) row.value = times_text(*row.to), reached = *row.to;
       if (!row.to && p.withheld) row.value = tr(kNotMeasured);
     }
-    row.tip = "<b>" + to_qstring(p.name).toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
+    row.tip = "<b>" + name.toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
     if (p.withheld)
       row.tip += "<br>" + tr("its speed: %1").arg(to_qstring(not_measured_text(*p.withheld)).toHtmlEscaped());
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));

@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "core/base/pass_names.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
@@ -90,7 +91,7 @@ class OverviewRows {
           tr("of the router that most came to"));
   }
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
-    const QString name = QString::fromStdString(p.name);
+    const QString name = QString::fromStdString(pass_name(p.name));
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
     if (p.withheld)
       add(name, tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*p.withheld)));
