@@ -36,6 +36,7 @@ constexpr std::array kVerbs = {
     VerbRow{"report", "SESSION -o FILE.html", "writes one self-contained HTML page about a run", make_report},
     VerbRow{"compare", "A B", "prints every figure of two runs, with its difference", make_compare},
     VerbRow{"diff", "A B", "says where two recordings of the same tokens choose otherwise, and why", make_diff},
+    VerbRow{"drift", "A B", "says whether a recording goes elsewhere than another one of the same model", make_drift},
     VerbRow{"batch", "JOBS.json", "runs several jobs, one after another", make_batch},
     VerbRow{"doctor", "", "prints what this machine has and what of it is used", make_doctor},
 };

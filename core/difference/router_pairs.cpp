@@ -49,10 +49,9 @@ std::vector<RouterPair> pairs_of(const Routers& a, const std::string& name_a, co
   if (by_layer && !by_layer->empty()) return *by_layer;
   const auto by_name = paired_by<std::string>(
       a, b, [](const TraceRouter& r) { return r.name.empty() ? std::nullopt : std::optional(r.name); });
-  // Names such as "layer.0" are given by place: they say nothing if the numbers of routers differ.
-  const bool equal = a.size() == b.size();
-  if (by_name && !by_name->empty() && (equal ? by_name->size() == a.size() : !a[0].name.starts_with("layer.")))
-    return *by_name;
+  // Names such as "layer.0" are given by place, and say no more than the order.
+  const bool equal = a.size() == b.size(), by_place = a[0].name.starts_with("layer.");
+  if (by_name && !by_name->empty() && !by_place && (!equal || by_name->size() == a.size())) return *by_name;
   if (!equal || by_layer)
     bad_input(name_b,
               "has layers that cannot be aligned with those of " + name_a + ": " + counted(std::ssize(b), "router") +

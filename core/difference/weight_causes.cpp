@@ -69,12 +69,19 @@ double plain_distance(const CellWeights& w) {
 /// searched: three choices or more show whether any fits.
 double distance_of_odds(const std::vector<double>& from, const std::vector<double>& to, double sum_to) {
   const double largest = *std::max_element(from.begin(), from.end());
-  double best = 2;
-  constexpr int kSteps = 64;
-  for (int step = 1; step < kSteps; ++step) {
-    const double t = step / (kSteps * largest);
-    best = std::min(best, unlike_up_to_factor(from, to, sum_to, [t](double x) { return x * t / (1 - x * t); }));
-  }
+  // The largest score is 1 - e^-v: odds grow without limit as it nears 1.
+  const auto distance_at = [&](double v) {
+    const double t = (1 - std::exp(-v)) / largest;
+    return unlike_up_to_factor(from, to, sum_to, [t](double x) { return x * t / (1 - x * t); });
+  };
+  constexpr int kSteps = 60;
+  constexpr double kStep = .2;
+  double best_v = kStep, best = distance_at(best_v);
+  for (int step = 2; step <= kSteps; ++step)
+    if (const double d = distance_at(step * kStep); d < best) best = d, best_v = step * kStep;
+  for (double width = kStep / 2; width > kStep / 200; width /= 2)
+    for (const double v : {best_v - width, best_v + width})
+      if (const double d = v > 0 ? distance_at(v) : best; d < best) best = d, best_v = v;
   return best;
 }
 
@@ -123,10 +130,12 @@ double explained_by_branch(const std::vector<CellWeights>& cells, Value value) {
   return all > 0 ? 1 - rest / all : 0;
 }
 
+/// Over at most 400 cells, evenly spread.
 template <class Distance>
 double median_over(const std::vector<CellWeights>& cells, Distance distance) {
   std::vector<double> values;
-  for (const CellWeights& w : cells) values.push_back(distance(w));
+  const size_t stride = cells.size() / 400 + 1;
+  for (size_t c = 0; c < cells.size(); c += stride) values.push_back(distance(cells[c]));
   return median(std::move(values));
 }
 
@@ -257,7 +266,8 @@ WeightFigures compare_weights(const SampledChoices& sample) {
 std::optional<FoundCause> find_router_precision(const SampledChoices& sample) {
   int64_t cells = 0;
   std::array<int64_t, 2> grid_a{}, grid_b{};
-  std::array<std::array<int64_t, 2>, 2> rounds{};  // by side and format: only rounded scores give the choices
+  // By side and format: only rounded scores give the choices; neither give them, where a bias or groups choose.
+  std::array<std::array<int64_t, 2>, 2> rounds{}, unknown{};
   for (const SampledStack& stack : sample.stacks)
     for (const RouterPair& pair : stack.pairs)
       for (int64_t c = 0; c < std::ssize(stack.cells); ++c) {
@@ -268,13 +278,13 @@ std::optional<FoundCause> find_router_precision(const SampledChoices& sample) {
         for (size_t f = 0; f < std::size(kShort); ++f) {
           const int32_t bits = kShort[f].dropped_bits;
           grid_a[f] += is_on_grid(a, bits), grid_b[f] += is_on_grid(b, bits);
-          const auto needs_rounding = [&](std::span<const float> scores, std::span<const int32_t> ids,
-                                          int32_t branches) {
-            return std::ssize(scores) == branches && !ids.empty() && !chooses_largest(scores, ids, 0) &&
-                   chooses_largest(scores, ids, bits);
+          const auto look = [&](std::span<const float> scores, std::span<const int32_t> ids, int32_t branches,
+                                size_t side) {
+            if (std::ssize(scores) != branches || ids.empty() || chooses_largest(scores, ids, 0)) return;
+            ++(chooses_largest(scores, ids, bits) ? rounds : unknown)[side][f];
           };
-          rounds[0][f] += needs_rounding(a, stack.a[pair.a].of(c), sample.store_a->router(pair.a).branches);
-          rounds[1][f] += needs_rounding(b, stack.b[pair.b].of(c), sample.store_b->router(pair.b).branches);
+          look(a, stack.a[pair.a].of(c), sample.store_a->router(pair.a).branches, 0);
+          look(b, stack.b[pair.b].of(c), sample.store_b->router(pair.b).branches, 1);
         }
       }
   if (cells < kFewest) return std::nullopt;
@@ -286,7 +296,7 @@ std::optional<FoundCause> find_router_precision(const SampledChoices& sample) {
                             kShort[f].name + ", those of the other recording have"};
   for (size_t f = 0; f < std::size(kShort); ++f)
     for (const size_t side : {size_t{1}, size_t{0}})
-      if (rounds[side][f] >= 3 && rounds[1 - side][f] == 0)
+      if (rounds[side][f] >= 3 && unknown[side][f] == 0 && rounds[1 - side][f] == 0)
         return FoundCause{DiffCause::router_precision, 1,
                           counted(rounds[side][f], "choice") + " of " + (side == 1 ? "b" : "a") +
                               " follow from its scores only after rounding to " + kShort[f].name};
