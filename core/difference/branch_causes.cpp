@@ -195,7 +195,7 @@ std::optional<FoundCause> find_permuted_ids(const SampledChoices& sample) {
     for (const RouterPair& pair : stack.pairs) {
       const int32_t branches = branches_of(sample, pair);
       if (!pooled) pooled.emplace(branches);
-      if (pooled->width != branches || branches > 4096) continue;
+      if (pooled->width != branches || branches > 2048) continue;
       const Together one = counted_together(stack, pair, branches);
       for (size_t i = 0; i < one.both.size(); ++i) pooled->both[i] += one.both[i];
       for (int32_t b = 0; b < branches; ++b) pooled->a[b] += one.a[b], pooled->b[b] += one.b[b];
@@ -203,7 +203,7 @@ std::optional<FoundCause> find_permuted_ids(const SampledChoices& sample) {
     const std::vector<int32_t> for_all = pooled ? likeliest_permutation(*pooled) : std::vector<int32_t>();
     for (const RouterPair& pair : stack.pairs) {
       const int32_t branches = branches_of(sample, pair);
-      if (branches < 2 || branches > 4096) continue;
+      if (branches < 2 || branches > 2048) continue;
       std::vector<int32_t> image = likeliest_permutation(counted_together(stack, pair, branches));
       PairedSums sums = permuted_sums(stack, pair, image, 1);
       if (std::ssize(for_all) == branches)

@@ -106,12 +106,15 @@ void DifferenceCounter::place_rows(const TraceCells& table) {
   const int64_t per = table.cells.per_sequence;
   rows_.assign(static_cast<size_t>(table.cells.cells()), {});
   const auto& requests = in_.a->stacks()[stack_of_b_[table.stack]].requests;
+  auto at = request_of_b_.end();
+  auto in_a = requests.end();
   for (int64_t s = 0; s < table.cells.sequences; ++s) {
-    const auto at = request_of_b_.find(table.cells.sequence(s));
-    if (at == request_of_b_.end()) continue;
-    const int64_t request = sequences_[at->second].request;
-    const auto in_a = requests.find(request);
-    if (in_a == requests.end()) continue;
+    if (s == 0 || table.cells.sequence(s) != table.cells.sequence(s - 1)) {
+      at = request_of_b_.find(table.cells.sequence(s));
+      if (at != request_of_b_.end()) in_a = requests.find(sequences_[at->second].request);
+    }
+    if (at == request_of_b_.end() || in_a == requests.end()) continue;
+    const int64_t request = in_a->first;
     for (int64_t i = s * per; i < (s + 1) * per; ++i) {
       if (!table.mask.empty() && table.mask[i] == 0) continue;
       Row& row = rows_[i];

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/difference/native_rows.h"
 #include "core/imports/trace_files.h"
 #include "core/readings/lacks.h"
 #include "core/readings/session_lookup.h"
@@ -89,10 +90,12 @@ class SessionSource : public RecordingSource {
 /// Gives pages of the file back while it is read: a recording of any size takes little memory.
 class DroppingSink : public TraceSink {
  public:
-  DroppingSink(const MappedFile& file, TraceSink& sink) : file_(file), sink_(sink) {}
+  DroppingSink(const MappedFile& file, TraceSink& sink, std::optional<TraceHeader>& header)
+      : file_(file), sink_(sink), header_(header) {}
   void begin(const TraceHeader& header) override {
     if (header.counts)
       bad_input(file_.path(), kNoChoices, "record the choices of each token: stormcell recorder lists recorders");
+    header_ = header;
     sink_.begin(header);
   }
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
@@ -108,6 +111,7 @@ class DroppingSink : public TraceSink {
  private:
   const MappedFile& file_;
   TraceSink& sink_;
+  std::optional<TraceHeader>& header_;
   int64_t passed_ = 0;
 };
 
@@ -121,12 +125,15 @@ class TraceFileSource : public RecordingSource {
   }
   std::vector<std::string> warnings() const override { return warnings_; }
 
-  void read(ReadParts, TraceSink& sink, const Progress& progress) override {
-    DroppingSink dropping(*source_.file, sink);
+  void read(ReadParts parts, TraceSink& sink, const Progress& progress) override {
+    if (parts == ReadParts::choices && header_ && by_rows_)
+      return read_native_rows(source_.file, *header_, sink, progress);
+    DroppingSink dropping(*source_.file, sink, header_);
     RoutedAlone routed(source_, dropping);
     const TraceCounts counts = format_.read(source_, routed, progress);
     if (!counts.nothing.empty()) bad_input(name_, "holds no choice: " + counts.nothing, "record while requests run");
     warnings_ = counts.warnings;
+    by_rows_ = format_.id == "native" && has_plain_rows(source_.file);
   }
 
  private:
@@ -134,6 +141,8 @@ class TraceFileSource : public RecordingSource {
   const TraceFormat& format_;
   std::string name_;
   std::vector<std::string> warnings_;
+  std::optional<TraceHeader> header_;  // of the last read
+  bool by_rows_ = false;
 };
 
 }  // namespace
