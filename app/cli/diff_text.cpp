@@ -127,7 +127,7 @@ std::string weights_text(const DifferenceFigures& f) {
 
 }  // namespace
 
-std::string to_text(const DifferenceFigures& f) {
+std::string difference_text(const DifferenceFigures& f) {
   return verdict_lines(f.verdict) + "\na          " + f.a + "\nb          " + f.b + "\n" + matched_text(f) +
          counts_text(f) + weights_text(f) + layers_table(f) + positions_text(f) + sequences_text(f);
 }

@@ -7,6 +7,6 @@
 namespace stormcell::cli {
 
 /// The verdict first; at most 60 lines.
-std::string to_text(const DifferenceFigures& figures);
+std::string difference_text(const DifferenceFigures& figures);
 
 }  // namespace stormcell::cli
