@@ -216,7 +216,10 @@ class AnalyzeVerb : public Verb {
     const auto analyze = [&](const Progress& progress) {
       AnalyzeFigures figures = analyze_session(options_, progress);
       warn_unless_finished(console, figures);
-      if (figures.against) warn_unless_finished(console, *figures.against);
+      if (figures.against) {
+        console.warning("--against is a verb of its own: stormcell drift A B");
+        warn_unless_finished(console, *figures.against);
+      }
       return figures;
     };
     tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) {

@@ -12,7 +12,7 @@ namespace {
 // The verbs of this version, in the order of the help. Adding to them is part of adding one.
 const Arguments kVerbs = {"inspect",  "run",      "generate", "profile", "optimize", "what-if",
                           "import",   "recorder", "merge",    "analyze", "place",    "calibrate",
-                          "simulate", "export",   "report",   "compare", "diff",     "batch",
+                          "simulate", "export",   "report",   "compare", "diff",     "drift",   "batch",
                           "doctor"};
 const Arguments kPlannedVerbs = {"tune"};
 
