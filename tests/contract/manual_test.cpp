@@ -43,7 +43,7 @@ class ContractManualTest : public QObject {
   Q_OBJECT
   QTemporaryDir scratch_;
 
-  /// What bash would offer where `line` is typed, in a folder with the file routes.csv.
+  /// The words that bash would offer where `line` is typed, in a folder with the file routes.csv.
   std::vector<std::string> offered(const std::string& line) {
     QProcess bash;
     bash.setWorkingDirectory(scratch_.path());

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # package_test.sh ROOT: the packages of build/package as their users have them. Lint, licences, sizes, symbols, no
-# folder of the build. Then in bare systems, which debootstrap makes: installed by apt-get alone, the demo runs verified,
-# the Studio writes every view without a display, an upgrade keeps what the user set, and purging leaves nothing behind. The
-# archive runs on Debian 12 and 13. Needs root, debootstrap and Debian's mirror; without them it is skipped (77).
+# folder of the build. Then in bare systems, which debootstrap makes: installed by apt-get alone, the demo runs
+# verified, the Studio writes every view without a display, an upgrade keeps what the user set, and purging leaves nothing behind.
+# The archive runs on Debian 12 and 13. Needs root, debootstrap and Debian's mirror; without them it is skipped (77).
 # STORMCELL_CHROOTS=FOLDER keeps the bare systems there for the next time.
 set -euo pipefail
 root=$(cd "$1" && pwd -P)
