@@ -7,6 +7,7 @@
 #include "core/experiment/pass_list.h"
 #include "core/planning/cluster_file.h"
 #include "tests/contract/models.h"
+#include "tests/testing/testing.h"
 
 namespace stormcell::testing {
 namespace {

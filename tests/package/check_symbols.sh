@@ -15,7 +15,7 @@ complain() { echo "$*"; failures=$((failures + 1)); }
 declare -A most=([GLIBC]=2.35 [GLIBCXX]=3.4.30 [CXXABI]=1.3.13 [GCC]=12.0.0)
 
 while IFS= read -r file; do
-  if [ "$(head -c 4 "$file" | tail -c 3)" != ELF ]; then continue; fi
+  if ! cmp -s -n 4 "$file" <(printf '\177ELF'); then continue; fi
   looked=$((looked + 1))
   name=${file#"$folder"/}
   while IFS=_ read -r kind version; do
