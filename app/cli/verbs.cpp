@@ -127,7 +127,22 @@ constexpr std::array kVerbs = {
 constexpr VerbRow kMeasureAgain{"measure-again", "REQUEST FIGURES", "measures a run once more, for the run",
                                 make_measure_again};
 
-// Verbs of the contracts that later versions will have.
+constexpr std::array kWords = {
+    ProgramWord{"MODEL", "a folder with config.json and *.safetensors, a .safetensors file, preset:NAME or demo:NAME"},
+    ProgramWord{"DATA",
+                ".txt .jsonl .npy .safetensors, pictures: a folder, a file, a video; random:NxT[xU], of pictures "
+                "random:N[xHxW],\n"
+                "         demo:NAME, or - for lines on standard input"},
+    ProgramWord{"SESSION", "S.storm, S.storm#3 or S.storm#name"},
+};
+constexpr std::array kOptions = {
+    ProgramWord{"-h,--help", "this text; stormcell VERB --help has the options of a verb"},
+    ProgramWord{"--version", "the version"},
+    ProgramWord{"--manual [VERB]", "a manual page: stormcell --manual run | man -l -"},
+    ProgramWord{"--completion", "completion for bash: source <(stormcell --completion)"},
+};
+
+// Of the contracts, to come in later versions.
 constexpr std::array kPlanned = {"tune"};
 
 std::string padded(std::string text, size_t width) {
@@ -160,6 +175,9 @@ std::string examples_text(const VerbRow& verb) {
   return text;
 }
 
+std::span<const ProgramWord> program_words() { return kWords; }
+std::span<const ProgramWord> program_options() { return kOptions; }
+
 std::string program_help() {
   std::string text = "stormcell " STORMCELL_VERSION
                      ": runs models that choose at run time which of their parts to run, records\n"
@@ -168,20 +186,13 @@ std::string program_help() {
   for (const VerbRow& verb : kVerbs)
     text += "  " + padded(std::string(verb.name) + " " + std::string(verb.usage), 32) + std::string(verb.description) +
             "\n";
+  text += "\n";
+  for (const ProgramWord& word : kWords) text += padded(std::string(word.name), 9) + std::string(word.text) + "\n";
+  text += "\noptions:\n";
+  for (const ProgramWord& option : kOptions)
+    text += "  " + padded(std::string(option.name), 32) + std::string(option.text) + "\n";
   text +=
       "\n"
-      "MODEL    a folder with config.json and *.safetensors, a .safetensors file, preset:NAME or demo:NAME\n"
-      "DATA     .txt .jsonl .npy .safetensors, pictures: a folder, a file, a video; random:NxT[xU], of pictures "
-      "random:N[xHxW],\n"
-      "         demo:NAME, or - for lines on standard input\n"
-      "SESSION  S.storm, S.storm#3 or S.storm#name\n\n"
-      "options:\n"
-      "  " +
-      padded("-h,--help", 32) +
-      "this text; stormcell VERB --help has the options of a verb\n"
-      "  " +
-      padded("--version", 32) +
-      "the version\n\n"
       "exit codes: 0 done, 1 a run failed or could not be verified, 2 bad usage or bad input, 130 and 143 "
       "interrupted\n";
   return text;

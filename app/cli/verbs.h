@@ -14,6 +14,13 @@ struct VerbRow {
   std::array<std::string_view, 3> examples = {};  ///< behind "stormcell NAME"; a test reads each as the program does
 };
 
+/// An entry that the program's help explains: a word of the usage, or an option of the program itself.
+struct ProgramWord {
+  std::string_view name, text;
+};
+std::span<const ProgramWord> program_words();
+std::span<const ProgramWord> program_options();
+
 std::span<const VerbRow> verbs();
 /// Throws Error(bad_input): unknown, or not in this version.
 const VerbRow& find_verb(std::string_view name);
