@@ -80,7 +80,7 @@ FoundCause agreement_of(const DifferenceFigures& f) {
 
 void tell_missing(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& verdict) {
   std::string record;
-  if (f.differing > 0 && !held.margins) {
+  if (f.differing > 0 && !held.margins && verdict.cause.empty()) {
     verdict.cannot_be_told.emplace_back(to_text(DiffCause::router_precision));
     record = kRecordScores;
   }
@@ -145,9 +145,11 @@ void judge(const SampledChoices& sample, const HeldParts& held, DifferenceFigure
       scores &&
       std::none_of(found.begin(), found.end(), [](const FoundCause& c) { return c.cause == DiffCause::softmax_order; }))
     found.push_back(*std::move(scores));
+  if (found.empty())
+    judge_rest(held, f, verdict);
+  else
+    set_cause(found[0], verdict);
   tell_missing(held, f, verdict);
-  if (found.empty()) return judge_rest(held, f, verdict);
-  set_cause(found[0], verdict);
   for (size_t i = 1; i < found.size(); ++i)
     verdict.also.push_back({std::string(to_text(found[i].cause)), found[i].evidence,
                             std::string(next_check(found[i].cause)), found[i].explained});

@@ -59,6 +59,16 @@ class ContractDiffTest : public QObject, private Imports {
             json["layers"][0]["differing"] == 0);
   }
 
+  void compare_of_two_recordings_points_to_diff() {
+    const std::string a = scratch_.path("one.storm"), b = scratch_.path("two.storm"), c = scratch_.path("long.storm");
+    TraceSize longer;
+    longer.steps = 30;
+    imported(trace("one"), a), imported(trace("two"), b);
+    imported(scratch_.write("long.csv", route_trace(longer)), c);
+    QVERIFY(run_program({"compare", a, b}).err.find("stormcell diff " + a + " " + b) != std::string::npos);
+    QVERIFY(run_program({"compare", a, c}).err.find("stormcell diff") == std::string::npos);
+  }
+
   void what_cannot_be_compared_is_refused() {
     const std::string a = trace("good");
     const std::string wide = scratch_.write("wide.csv", route_trace({3, 16})),
