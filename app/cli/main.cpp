@@ -65,8 +65,11 @@ int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Cons
   verb->add_options(app);
   ConsoleOptions options;
   add_console_options(app, options);
-  const std::string own = app.get_footer(), gap = own.empty() ? "" : own.ends_with('\n') ? "\n" : "\n\n";
-  app.footer(own + gap + examples_text(row));
+  // CLI11 ends a footer with a line break of its own.
+  std::string footer = app.get_footer();
+  while (footer.ends_with('\n')) footer.pop_back();
+  if (!footer.empty()) footer += "\n\n";
+  app.footer(footer + examples_text(row));
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
     app.parse(reversed);
