@@ -8,6 +8,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/page.h"
+#include "core/base/counted.h"
 
 namespace stormcell::cli {
 namespace {
@@ -90,6 +91,23 @@ std::string sample_text(const std::vector<UnevenRouter>& all, const std::optiona
   return "The sample is enough for a placement: " + apart + ".";
 }
 
+/// The answer to --against, else to --cache; empty: neither was asked.
+std::string asked_text(const AnalyzeFigures& f) {
+  if (f.against) {
+    const std::string other = f.against->session + "#" + std::to_string(f.against->run);
+    if (!f.against->drift)
+      return "Whether the routing differs from " + other + " cannot be told: " + f.against->why_not + ".";
+    const DriftFigures& d = *f.against->drift;
+    return "The routing differs from that of " + other + (d.p_value <= kChance ? " beyond" : " by no more than") +
+           " chance: they are " + number_text(d.distance, 2) + " apart, and random parts of both " +
+           number_text(d.expected, 2) + ".";
+  }
+  if (f.cache && f.cache->all.rate)
+    return "The cache would hit " + share_text(*f.cache->all.rate) + " of its " +
+           counted(f.cache->all.lookups, "lookup") + ".";
+  return {};
+}
+
 }  // namespace
 
 std::vector<std::string> analysis_conclusions(const AnalyzeFigures& f) {
@@ -100,6 +118,7 @@ std::vector<std::string> analysis_conclusions(const AnalyzeFigures& f) {
   std::vector<std::string> sentences = {worst_text(worst), chance_text(worst, f.drift)};
   const bool placeable = f.branches >= kFewestPlaced;
   if (placeable) sentences.push_back(sample_text(all, f.drift));
+  sentences.push_back(asked_text(f));
   sentences.push_back(placeable
                           ? next_command({"place", run, "--cluster", "preset:8x-h100"})
                           : next_command({"export", run, "--format", "csv", "--what", "loads", "-o", "loads.csv"}));

@@ -8,7 +8,7 @@
 namespace stormcell::cli {
 
 /// The least even layers, whether that is beyond chance, whether the sample is enough for a placement, and the next
-/// command. A sentence each.
+/// command; also what --against or --cache found. A sentence each.
 std::vector<std::string> analysis_conclusions(const AnalyzeFigures& figures);
 
 }  // namespace stormcell::cli

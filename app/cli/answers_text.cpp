@@ -100,7 +100,7 @@ std::string target_block(const RunSummaryFigures& f) {
 }  // namespace
 
 std::string answers_text(const RunSummaryFigures& f, bool verbose) {
-  return quality_block(f, verbose) + exits_block(f, verbose) + item_costs_block(f, verbose) + target_block(f);
+  return quality_block(f, verbose) + target_block(f) + exits_block(f, verbose) + item_costs_block(f, verbose);
 }
 
 }  // namespace stormcell::cli

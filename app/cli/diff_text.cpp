@@ -26,15 +26,17 @@ std::string branches_moved_text(const DiffLayer& layer) {
   return text;
 }
 
-std::string verdict_lines(const DiffVerdict& v) {
-  std::string text =
-      "verdict    " + (v.cause.empty() ? std::string("cannot be told") : v.cause) + ": " + v.evidence + "\n";
-  if (!v.next.empty()) text += "check      " + v.next + "\n";
-  constexpr size_t kShown = 4;
+/// Two causes behind the first are enough to look at; --json has all.
+std::vector<std::string> verdict_sentences(const DiffVerdict& v) {
+  constexpr size_t kShown = 2;
+  std::vector<std::string> sentences = {
+      sentence_of("verdict: " + (v.cause.empty() ? std::string("cannot be told") : v.cause) + ": " + v.evidence)};
+  if (!v.next.empty()) sentences.push_back(sentence_of("check: " + v.next));
   for (size_t i = 0; i < std::min(kShown, v.also.size()); ++i)
-    text += "also       " + v.also[i].cause + ": " + v.also[i].evidence + "\n";
-  if (!v.cannot_be_told.empty()) text += "not told   " + joined(v.cannot_be_told) + ": " + v.record + "\n";
-  return text;
+    sentences.push_back(sentence_of("also " + v.also[i].cause + ": " + v.also[i].evidence));
+  if (!v.cannot_be_told.empty())
+    sentences.push_back(sentence_of("not told: " + joined(v.cannot_be_told) + "; " + v.record));
+  return sentences;
 }
 
 std::string matched_text(const DifferenceFigures& f) {
@@ -127,9 +129,10 @@ std::string weights_text(const DifferenceFigures& f) {
 
 }  // namespace
 
-std::string difference_text(const DifferenceFigures& f) {
-  return verdict_lines(f.verdict) + "\na          " + f.a + "\nb          " + f.b + "\n" + matched_text(f) +
-         counts_text(f) + weights_text(f) + layers_table(f) + positions_text(f) + sequences_text(f);
+Page difference_page(const DifferenceFigures& f) {
+  return {verdict_sentences(f.verdict), "a          " + f.a + "\nb          " + f.b + "\n" + matched_text(f) +
+                                            counts_text(f) + weights_text(f) + layers_table(f) + positions_text(f) +
+                                            sequences_text(f)};
 }
 
 }  // namespace stormcell::cli

@@ -1,12 +1,11 @@
-// The result of diff as text.
+// The result of diff as a page.
 #pragma once
-#include <string>
-
+#include "app/cli/page.h"
 #include "core/difference/difference.h"
 
 namespace stormcell::cli {
 
-/// The verdict first; at most 60 lines.
-std::string difference_text(const DifferenceFigures& figures);
+/// The verdict first.
+Page difference_page(const DifferenceFigures& figures);
 
 }  // namespace stormcell::cli

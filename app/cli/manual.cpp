@@ -193,8 +193,11 @@ void add_all_options(CLI::App& app, const VerbRow& row, Verb& verb, ConsoleOptio
   app.get_formatter()->column_width(36);
   verb.add_options(app);
   add_console_options(app, options);
-  const std::string own = app.get_footer(), gap = own.empty() ? "" : own.ends_with('\n') ? "\n" : "\n\n";
-  app.footer(own + gap + examples_text(row));
+  // CLI11 ends a footer with a line break of its own.
+  std::string footer = app.get_footer();
+  while (footer.ends_with('\n')) footer.pop_back();
+  if (!footer.empty()) footer += "\n\n";
+  app.footer(footer + examples_text(row));
 }
 
 std::string program_manual() {

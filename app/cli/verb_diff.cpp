@@ -21,7 +21,7 @@ class DiffVerb : public Verb {
   int execute(Console& console) override {
     tell_result(
         console, json_, [&](const Progress& progress) { return diff_recordings(options_, progress); },
-        [](const DifferenceFigures& figures) { return difference_text(figures); });
+        [](const DifferenceFigures& figures) { return difference_page(figures); });
     return 0;
   }
 

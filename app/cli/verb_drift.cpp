@@ -11,14 +11,14 @@
 namespace stormcell::cli {
 namespace {
 
-std::string verdict_of_drift(const SessionDrift& d) {
+Page page_of_drift(const SessionDrift& d) {
   const std::string a = d.a + "#" + std::to_string(d.run), b = d.other.session + "#" + std::to_string(d.other.run);
-  if (!d.other.drift) return "not judged: " + d.other.why_not + "\n";
+  if (!d.other.drift) return {{"Not judged: " + d.other.why_not + ".", sentence_of(d.other.doubt)}, ""};
   const DriftFigures& drift = *d.other.drift;
-  return (drift.p_value <= .05 ? a + " goes elsewhere than " + b
-                               : a + " goes elsewhere than " + b + " no more than by chance") +
-         "\ntotal variation " + number_text(drift.distance) + ", by chance " + number_text(drift.expected) +
-         ", p = " + number_text(drift.p_value) + ", " + counted(drift.blocks, "block") + " of steps\n";
+  return {{a + " goes elsewhere than " + b + (drift.p_value <= .05 ? "." : " no more than by chance."),
+           sentence_of(d.other.doubt)},
+          "total variation " + number_text(drift.distance) + ", by chance " + number_text(drift.expected) + ", p = " +
+              number_text(drift.p_value) + ", " + counted(drift.blocks, "block") + " of steps\n"};
 }
 
 class DriftVerb : public Verb {
@@ -36,9 +36,7 @@ class DriftVerb : public Verb {
       warn_of(console, drift.other.session, drift.other.run, drift.other.status, drift.other.batches);
       return drift;
     };
-    tell_result(console, json_, judge, [](const SessionDrift& drift) {
-      return verdict_of_drift(drift) + (drift.other.doubt.empty() ? "" : drift.other.doubt + "\n");
-    });
+    tell_result(console, json_, judge, page_of_drift);
     return 0;
   }
 

@@ -169,9 +169,9 @@ const VerbRow& find_verb(std::string_view name) {
 
 std::string examples_text(const VerbRow& verb) {
   if (verb.name == kMeasureAgain.name) return {};
-  std::string text = "examples:\n";
+  std::string text = "examples:";
   for (const std::string_view words : verb.examples)
-    text += "  stormcell " + std::string(verb.name) + (words.empty() ? "" : " ") + std::string(words) + "\n";
+    text += "\n  stormcell " + std::string(verb.name) + (words.empty() ? "" : " ") + std::string(words);
   return text;
 }
 

@@ -51,7 +51,7 @@ class ContractDiffTest : public QObject, private Imports {
                       });
     const Ended ended = run_program({"diff", a, b});
     QVERIFY2(ended.exit == 0 && ended.err.empty(), told({"diff", a, b}, ended).c_str());
-    QVERIFY2(ended.out.starts_with("verdict    ids-permuted: "), ended.out.c_str());
+    QVERIFY2(ended.out.starts_with("Verdict: ids-permuted: "), ended.out.c_str());
     QVERIFY2(ended.out.find("0 -> 7, 1 -> 6") != std::string::npos, ended.out.c_str());
     QVERIFY(std::count(ended.out.begin(), ended.out.end(), '\n') <= 60);
     const Json json = diffed(a, b);
