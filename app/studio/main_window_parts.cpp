@@ -146,6 +146,9 @@ void MainWindow::build_what_if() {
   addDockWidget(Qt::RightDockWidgetArea, what_if_dock_);
   what_if_dock_->setMinimumWidth(280);
   what_if_dock_->hide();
+  connect(what_if_dock_, &QDockWidget::visibilityChanged, this, [this](bool shown) {
+    if (shown) update_what_if();
+  });
   connect(what_if_, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
   connect(what_if_, &WhatIfPanel::search_wanted, this, &MainWindow::search_passes);
   connect(what_if_, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
@@ -159,7 +162,8 @@ void MainWindow::build_what_if() {
 }
 
 void MainWindow::update_what_if() {
-  if (!what_if_) return;
+  // It reads what all runs of the session were made with: for nobody, while nobody sees it.
+  if (!what_if_ || what_if_dock_->isHidden()) return;
   what_if_->set_session(document_.context().session, document_.context().main.run);
   what_if_->set_selection(document_.selection());
 }

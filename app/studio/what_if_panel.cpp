@@ -62,6 +62,24 @@ QString threshold_text(const RouterThresholds& exits) {
   return QString::number(exits.front().threshold);
 }
 
+/// The routers of the model that are exits, as this run tells them, or another one: of changed routing a run has none.
+std::vector<std::string> exits_of(const SessionOverview& session, const RunLine& run, const TrySettings& settings) {
+  const auto told_by = [](const RunLine& line) {
+    std::vector<std::string> routers;
+    if (line.result && line.result->figures.exits)
+      for (const ExitFigures& exit : line.result->figures.exits->exits)
+        if (!exit.router.empty()) routers.push_back(exit.router);
+    return routers;
+  };
+  if (std::vector<std::string> own = told_by(run); !own.empty()) return own;
+  for (auto other = session.runs.rbegin(); other != session.runs.rend(); ++other)
+    if (const auto of = try_settings(*other); of && of->experiment.model == settings.experiment.model)
+      if (std::vector<std::string> routers = told_by(*other); !routers.empty()) return routers;
+  std::vector<std::string> named;
+  for (const RouterThreshold& exit : settings.exits) named.push_back(exit.router);
+  return named;
+}
+
 QString branch_name(const BranchOff& branch) {
   return QString("%1/%2").arg(QString::fromStdString(branch.router)).arg(branch.branch);
 }
@@ -340,11 +358,7 @@ void WhatIfPanel::set_session(std::shared_ptr<const SessionOverview> session, in
   settings_.reset(), exits_.clear();
   if (const RunLine* run = session_ ? line_of(*session_, shown_) : nullptr) {
     settings_ = try_settings(*run);
-    if (run->result && run->result->figures.exits)
-      for (const ExitFigures& exit : run->result->figures.exits->exits)
-        if (!exit.router.empty()) exits_.push_back(exit.router);
-    if (settings_ && exits_.empty())
-      for (const RouterThreshold& exit : settings_->exits) exits_.push_back(exit.router);
+    if (settings_) exits_ = exits_of(*session_, *run, *settings_);
   }
   refresh();
 }
