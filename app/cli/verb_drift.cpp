@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/comparison/session_drift.h"
@@ -17,8 +18,8 @@ Page page_of_drift(const SessionDrift& d) {
   const DriftFigures& drift = *d.other.drift;
   return {{a + " goes elsewhere than " + b + (drift.p_value <= .05 ? "." : " no more than by chance."),
            sentence_of(d.other.doubt)},
-          "total variation " + number_text(drift.distance) + ", by chance " + number_text(drift.expected) + ", p = " +
-              number_text(drift.p_value) + ", " + counted(drift.blocks, "block") + " of steps\n"};
+          "total variation " + number_text(drift.distance) + ", by chance " + number_text(drift.expected) +
+              ", p = " + number_text(drift.p_value) + ", " + counted(drift.blocks, "block") + " of steps\n"};
 }
 
 class DriftVerb : public Verb {

@@ -127,7 +127,7 @@ class ContractAnalyzeTest : public QObject, private Imports {
     QVERIFY2(newer["schema"] == "stormcell.drift/1" && newer["drift"] == unlike["drift"] && newer["differ"] == true &&
                  newer["b"]["session"] == other,
              newer.dump().c_str());
-    QVERIFY(text_of({"drift", one, other}).starts_with(one + "#1 goes elsewhere than " + other + "#1\n"));
+    QVERIFY(text_of({"drift", one, other}).starts_with(one + "#1 goes elsewhere than " + other + "#1.\n"));
     const std::string& text = ended.out;
     for (const std::string& part :
          {"drift from " + other + "#1: total variation 0.750, by chance ", std::string("(they differ, p = ")})
