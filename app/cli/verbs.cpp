@@ -142,7 +142,7 @@ constexpr std::array kOptions = {
     ProgramWord{"--completion", "completion for bash: source <(stormcell --completion)"},
 };
 
-// Of the contracts, to come in later versions.
+// The contracts name these for later versions.
 constexpr std::array kPlanned = {"tune"};
 
 std::string padded(std::string text, size_t width) {

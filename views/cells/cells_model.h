@@ -76,7 +76,7 @@ struct ShownPage {
   std::vector<RouterLine> routers;
   std::vector<ExitRole> exits;  ///< by router
   BranchKeys keys;
-  /// Of the routers, where the colour is of all of them.
+  /// The routers in their places, if all of them colour.
   std::vector<RouterPlace> places;
   int router = -1;          ///< index of the one that colours, -1: none of this page
   bool tokens = false;      ///< cells are tokens with recorded ids; else chips show their places

@@ -360,7 +360,7 @@ void CellsView::show_data() {
   }
   for (CellsPicture::Column& column : columns)
     column.shown.keys = keys();  // of this run: a branch has one colour in both columns
-  // Where pictures are shown, those of which none is kept are left out: the line above says how many there are.
+  // Items without a kept picture are left out of the pictures: the line above says how many there are.
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
                         pictures ? o.pictured : std::vector<int64_t>());

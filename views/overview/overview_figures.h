@@ -6,7 +6,7 @@ namespace stormcell::views {
 
 /// `situation` has a summary.
 void set_figures(const Situation& situation, OverviewPageModel& page);
-/// Of a run without a summary: what its session counted.
+/// Sets the session's counts, for a run without a summary.
 void set_recorded_figures(const Situation& situation, OverviewPageModel& page);
 
 }  // namespace stormcell::views
