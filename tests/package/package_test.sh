@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # package_test.sh ROOT: the packages of build/package as their users have them. Lint, licences, sizes, symbols, no
 # folder of the build. Then in bare systems, which debootstrap makes: installed by apt-get alone, the demo runs
-# verified, the Studio writes every view without a display, an upgrade keeps what the user set, and purging leaves nothing behind.
-# The archive runs on Debian 12 and 13. Needs root, debootstrap and Debian's mirror; without them it is skipped (77).
-# STORMCELL_CHROOTS=FOLDER keeps the bare systems there for the next time.
+# verified, the Studio writes every view without a display, an upgrade keeps what the user set, and purging leaves
+# nothing behind. The archive runs on Debian 12 and 13. Needs root, debootstrap and Debian's mirror; without them it is
+# skipped (77). STORMCELL_CHROOTS=FOLDER keeps the bare systems there for the next time.
 set -euo pipefail
 root=$(cd "$1" && pwd -P)
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd -P)
@@ -118,6 +118,17 @@ passes debian12 "every view is written without a display" \
      stormcell-studio --export \$view -o \$view.png /usr/share/stormcell/sample/sample.storm || [ \$? -eq 1 ]
      test -s \$view.png; n=\$((n + 1))
    done; test \$n -ge 12"
+passes debian12 "a folder of a model opens in the Studio" \
+  "cd /tmp; stormcell-studio --export model -o model.png /usr/share/stormcell/demos/switch-names; test -s model.png"
+passes debian12 "desktops know the files that the Studio opens" \
+  "apt-get -q install -y --no-install-recommends desktop-file-utils shared-mime-info
+   grep -q ':application/x-stormcell-session:\*\.storm' /usr/share/mime/globs2
+   for type in application/x-stormcell-session application/json text/csv inode/directory; do
+     grep -q \"^\$type=.*stormcell-studio.desktop\" /usr/share/applications/mimeinfo.cache
+   done"
+passes debian12 "completion of the Studio knows its views" \
+  "source /usr/share/bash-completion/completions/stormcell-studio
+   COMP_LINE='stormcell-studio --export heat' COMP_POINT=30; _stormcell_studio; test \"\${COMPREPLY[*]}\" = heatmap"
 passes debian12 "doctor names the module, or says that there is none" \
   "if [ -e /usr/lib/stormcell/stormcell_cuda.so ]; then stormcell doctor | grep -q 'no driver'
    else stormcell doctor | grep -q 'no module'; fi"
@@ -146,6 +157,10 @@ rm -rf "$work/debian12/packages/"*
 passes debian12 "is purged with what it brought" \
   "apt-get -q purge -y 'stormcell*'; apt-get -q autoremove -y --purge"
 left=$(comm -13 "$work/before" <(files_of debian12) | grep -i stormcell || true)
+if [ -e "$work/debian12/usr/share/applications/mimeinfo.cache" ] &&
+  grep -q stormcell "$work/debian12/usr/share/applications/mimeinfo.cache"; then
+  complain "debian12: desktops still name the Studio"
+fi
 if [ -n "$left" ]; then complain "debian12: files are left: $left"; else ok "debian12: no file is left"; fi
 
 for release in bookworm trixie; do
