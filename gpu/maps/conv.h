@@ -61,7 +61,7 @@ struct ConvMaps {
   STORMCELL_BOTH float tap(const ConvArgs::Pixel& p, int32_t dy, int32_t dx, int32_t channel) const {
     const int32_t row = p.y * args->stride + dy - args->padding, column = p.x * args->stride + dx - args->padding;
     if (row < 0 || row >= args->height || column < 0 || column >= args->width) return 0;
-    const int64_t map = args->from_cells ? line.source(p.map) : p.map;
+    const int64_t map = line.source(p.map, args->from_cells);
     const float came = maps[((map * args->height + row) * args->width + column) * args->channels + channel];
     return args->rounds ? to_float(to_bf16(came)) : came;
   }
