@@ -40,7 +40,7 @@ struct ChainKernel {
     for (int64_t map = x.block(); map < maps; map += x.blocks()) {
       const int32_t branch = line.branch(map);
       if (!a.weight<float>(handle(a, a.weights, 0, branch))) continue;  // the branch has no chain
-      const float* from = a.in<float>(a.ref[Args::kX]) + line.source(map) * numbers;
+      const float* from = a.in<float>(a.ref[Args::kX]) + line.source(map, a.from_cells) * numbers;
       float *to = a.out<float>(a.ref[Args::kTo]) + map * numbers,
             *inner = a.out<float>(a.ref[Args::kInner]) + map * numbers;
       for (int32_t i = 0; i < a.convolutions; i += 2) {

@@ -1,6 +1,7 @@
 // Convolutions of maps, channels last, of one branch or of all branches of a decision. Without groups: an implicit
 // product by the plain tiles, whose rows are pixels and whose depth are taps by channels, found in the map as they are
-// read; nothing is laid out before. With groups: a thread sums the few numbers of a result. Bound: floating-point units;
+// read; nothing is laid out before. Separable: the product's rows are sums of each channel by itself, made as they are
+// read, anew for each 64 outputs. With groups: a thread sums the few numbers of a result. Bound: floating-point units;
 // with groups the map's bytes.
 #pragma once
 #include "gpu/grouped/plain.h"
@@ -16,6 +17,8 @@ struct ConvArgs : KernelArgs<6> {
   DecisionPlaces decision;
   int64_t weights = 0,
           biases = 0;  ///< constants, handles by branch: [outputs, kernel_h, kernel_w, depth] in f32, [outputs]
+  /// Handle of [channels, kernel_h, kernel_w] of a separable convolution, whose other weights are [outputs, channels].
+  int32_t depthwise = -1;
   int32_t height = 1, width = 1, channels = 1;
   int32_t out_height = 1, out_width = 1, outputs = 1;
   int32_t kernel_h = 1, kernel_w = 1, depth = 1;  ///< depth: channels of a group
@@ -57,14 +60,15 @@ struct ConvMaps {
   STORMCELL_BOTH const float* weights_of_branch(int32_t branch) const {
     return args->weight<float>(args->constants<int32_t>(args->weights)[branch]);
   }
-  /// The number that a tap of a window reads; 0 outside of the map.
+  /// The number that a tap of a window reads, as it lies; 0 outside of the map.
   STORMCELL_BOTH float tap(const ConvArgs::Pixel& p, int32_t dy, int32_t dx, int32_t channel) const {
     const int32_t row = p.y * args->stride + dy - args->padding, column = p.x * args->stride + dx - args->padding;
     if (row < 0 || row >= args->height || column < 0 || column >= args->width) return 0;
-    const int64_t map = args->from_cells ? line.source(p.map) : p.map;
-    const float came = maps[((map * args->height + row) * args->width + column) * args->channels + channel];
-    return args->rounds ? to_float(to_bf16(came)) : came;
+    const int64_t map = line.source(p.map, args->from_cells);
+    return maps[((map * args->height + row) * args->width + column) * args->channels + channel];
   }
+  /// A number as it is multiplied.
+  STORMCELL_BOTH float factor(float number) const { return args->rounds ? to_float(to_bf16(number)) : number; }
   /// Finishes the sum of an output of pixel `i` of the result, and stores it.
   STORMCELL_BOTH void store_number(float sum, int32_t branch, int64_t i, int32_t output) const {
     const int64_t at = i * args->outputs + output;
@@ -87,6 +91,7 @@ struct ConvMaps {
 
 /// A convolution as the plain tile takes a product: a row is a pixel of the result.
 struct ImplicitProduct : ConvMaps {
+  static constexpr const char* kName = "convolution";
   int32_t n, k;
 
   STORMCELL_DEVICE explicit ImplicitProduct(const ConvArgs& a)
@@ -97,7 +102,7 @@ struct ImplicitProduct : ConvMaps {
   }
   STORMCELL_BOTH float number(int32_t row, int32_t of_row) const {
     const int32_t window = of_row / args->channels;
-    return tap(args->pixel(row), window / args->kernel_w, window % args->kernel_w, of_row % args->channels);
+    return factor(tap(args->pixel(row), window / args->kernel_w, window % args->kernel_w, of_row % args->channels));
   }
   STORMCELL_BOTH int64_t result_of(int32_t row) const { return row; }
   STORMCELL_BOTH void store(int64_t row, int32_t branch, int32_t column, const float (&sum)[1]) const {
@@ -105,18 +110,38 @@ struct ImplicitProduct : ConvMaps {
   }
 };
 
-struct ConvKernel {
+/// A separable convolution likewise: number k of a row is the sum of channel k by itself.
+struct SeparableProduct : ImplicitProduct {
+  static constexpr const char* kName = "separable convolution";
+  const float* depthwise;
+
+  STORMCELL_DEVICE explicit SeparableProduct(const ConvArgs& a)
+      : ImplicitProduct(a), depthwise(a.weight<float>(a.depthwise)) {
+    k = a.channels;
+  }
+  STORMCELL_BOTH float number(int32_t row, int32_t channel) const {
+    const ConvArgs::Pixel pixel = args->pixel(row);
+    const float* weights = depthwise + static_cast<int64_t>(channel) * args->kernel_h * args->kernel_w;
+    float sum = 0;
+    for (int32_t dy = 0; dy < args->kernel_h; ++dy)
+      for (int32_t dx = 0; dx < args->kernel_w; ++dx) sum += tap(pixel, dy, dx, channel) * *weights++;
+    return factor(sum);
+  }
+};
+
+template <class Product>
+struct ProductOfMapsKernel {
   using Args = ConvArgs;
   using OneTile = PlainTile<1>;
   using Shared = OneTile::Shared;
-  static constexpr const char* kName = "convolution";
+  static constexpr const char* kName = Product::kName;
   static constexpr int kThreads = OneTile::kThreads;
   static constexpr bool kIndependent = false;
 
   template <class X>
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     if (!a.is_due()) return;
-    const ImplicitProduct p(a);
+    const Product p(a);
     const int32_t column_blocks = parts(a.outputs, OneTile::kColumns + 0);
     if (a.has(Args::kDecision))
       of_branches(x, a, p, column_blocks);
@@ -126,7 +151,7 @@ struct ConvKernel {
 
  private:
   template <class X>
-  STORMCELL_DEVICE static void of_maps(X& x, const Args& a, const ImplicitProduct& p, int32_t column_blocks) {
+  STORMCELL_DEVICE static void of_maps(X& x, const Args& a, const Product& p, int32_t column_blocks) {
     if (!p.weights_of_branch(0)) return;
     const int32_t pixels = a.maps() * a.out_height * a.out_width, row_blocks = parts(pixels, OneTile::kRows + 0);
     for (int64_t t = x.block(); t < static_cast<int64_t>(row_blocks) * column_blocks; t += x.blocks()) {
@@ -138,7 +163,7 @@ struct ConvKernel {
     }
   }
   template <class X>
-  STORMCELL_DEVICE static void of_branches(X& x, const Args& a, const ImplicitProduct& p, int32_t column_blocks) {
+  STORMCELL_DEVICE static void of_branches(X& x, const Args& a, const Product& p, int32_t column_blocks) {
     const TileList list = tile_list(const_cast<int32_t*>(a.in<int32_t>(a.ref[Args::kMap])), Regime::plain);
     const int64_t tiles = tiles_of(list, column_blocks);
     for (int64_t t = x.block(); t < tiles; t += x.blocks()) {
@@ -147,6 +172,9 @@ struct ConvKernel {
     }
   }
 };
+
+using ConvKernel = ProductOfMapsKernel<ImplicitProduct>;
+using SeparableKernel = ProductOfMapsKernel<SeparableProduct>;
 
 /// Convolutions in groups, depthwise ones among them.
 struct GroupedConvKernel {
@@ -173,7 +201,7 @@ struct GroupedConvKernel {
       float sum = 0;
       for (int32_t dy = 0; dy < a.kernel_h; ++dy)
         for (int32_t dx = 0; dx < a.kernel_w; ++dx)
-          for (int32_t d = 0; d < a.depth; ++d) sum += maps.tap(pixel, dy, dx, first + d) * *weights++;
+          for (int32_t d = 0; d < a.depth; ++d) sum += maps.factor(maps.tap(pixel, dy, dx, first + d)) * *weights++;
       maps.store_number(sum, branch, i / a.outputs, output);
     }
   }

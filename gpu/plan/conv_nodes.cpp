@@ -53,7 +53,11 @@ void add_convolution(StepNodes& nodes, const PlannedConvolution& of, const Convo
   constexpr int64_t kRows = PlainTile<1>::kRows, kColumns = PlainTile<1>::kColumns;
   // Each branch may end with a tile that is not full.
   const int64_t row_blocks = parts(pixels, kRows) + (of.decision ? std::ssize(of.weights) : 0);
-  nodes.add<ConvKernel>(args, nodes.blocks(row_blocks * parts<int64_t>(args.outputs, kColumns), 1));
+  const int64_t blocks = nodes.blocks(row_blocks * parts<int64_t>(args.outputs, kColumns), 1);
+  if (args.depthwise >= 0)
+    nodes.add<SeparableKernel>(args, blocks);
+  else
+    nodes.add<ConvKernel>(args, blocks);
 }
 
 }  // namespace stormcell::gpu

@@ -64,6 +64,6 @@ using PlanKernels =
                 RouteKernel<TailKernel>, RouteKernel<CarryKernel>, RouteKernel<LimitKernel>, RouteKernel<CountKernel>,
                 RouteKernel<ScanKernel>, RouteKernel<PlaceKernel>, CompactKernel, MembersKernel, MemberCellsKernel,
                 ConfidenceKernel, PriorityKernel, PadKernel, ConvKernel, GroupedConvKernel, PoolKernel, PixelKernel,
-                WindowAttentionKernel, DistanceKernel, AskKernel, ChainKernel>;
+                WindowAttentionKernel, DistanceKernel, AskKernel, ChainKernel, SeparableKernel>;
 
 }  // namespace stormcell::gpu

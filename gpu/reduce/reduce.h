@@ -49,7 +49,7 @@ struct ReduceKernel {
     const float* from = a.in<float>(a.ref[Args::kFrom]);
     const int64_t warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
     for (int64_t row = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; row < rows; row += warps) {
-      const float* at = from + line.source(row) * a.width;
+      const float* at = from + line.source(row, a.from_cells) * a.width;
       if (a.what == Reduction::argmax) {
         largest(x, a, at, row);
         continue;

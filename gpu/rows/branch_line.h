@@ -6,7 +6,7 @@ namespace stormcell::gpu {
 
 struct BranchLine {
   const int32_t* offsets = nullptr;  ///< [branches + 1] where each branch begins; null: there is one branch alone
-  const int32_t* cell = nullptr;     ///< [slots] the row that a slot reads; null: its own
+  const int32_t* cell = nullptr;     ///< [slots] the cell of each
   int32_t branches = 1;
 
   /// Rows of all branches.
@@ -21,7 +21,8 @@ struct BranchLine {
     }
     return low;
   }
-  STORMCELL_BOTH int64_t source(int64_t slot) const { return cell ? cell[slot] : slot; }
+  /// The row of a slot, in rows of cells or of slots.
+  STORMCELL_BOTH int64_t source(int64_t slot, bool from_cells) const { return from_cells ? cell[slot] : slot; }
 };
 
 /// The line of a decision. `offsets`: the Ref of counted offsets (PlannedMapArgs), which says nothing where the
@@ -31,7 +32,7 @@ STORMCELL_DEVICE BranchLine line_of(const Args& a, const Ref& decision, const Re
   const DecisionView d = a.decision.at(a.address(decision));
   BranchLine line;
   line.offsets = offsets.access == Access::none ? d.offsets : reinterpret_cast<const int32_t*>(a.address(offsets));
-  line.cell = a.from_cells ? d.cell : nullptr;
+  line.cell = d.cell;
   line.branches = a.decision.branches;
   return line;
 }

@@ -19,7 +19,7 @@ struct JoinLink {
 };
 /// A joined value: a constant of the plan.
 struct JoinInput {
-  static constexpr int kMostLinks = 3;
+  static constexpr int kMostLinks = 16;
   int32_t rows = -1;    ///< in the list
   int32_t factor = -1;  ///< in the list: numbers that multiply its rows; -1: none
   int32_t links = 0;
@@ -111,7 +111,7 @@ struct JoinKernel {
   template <int n, class X>
   STORMCELL_DEVICE static void join_input(X& x, const Args& a, int32_t k, int64_t cell, int64_t column, Sum<n>& sum) {
     const JoinInput& of = input(a, k);
-    if (of.links == 0 || of.link[0].ragged < 0) return walk<0>(x, a, of, cell, column, 1.0f, sum);
+    if (of.links == 0 || of.link[0].ragged < 0) return walk(x, a, of, 0, cell, column, 1.0f, sum);
     const Groups cells = groups_of(a, a.ref[Args::kTo], a.ref[Args::kCells], a.ragged);
     const JoinLink& link = of.link[0];
     const DecisionView d = decision(a, a.listed_ref(link.decision), link.places);
@@ -127,30 +127,37 @@ struct JoinKernel {
       if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;
       if (a.some_branches && a.constants<int32_t>(a.of_branch)[choice] < 0) continue;
       const float w = a.mode == JoinMode::weighted ? d.choice_weight[i] : 1.0f;
-      walk<1>(x, a, of, r.offsets[d.slot[i]] + place - first, column, w, sum);
+      walk(x, a, of, 1, r.offsets[d.slot[i]] + place - first, column, w, sum);
     }
   }
 
-  /// Goes down through the routers of one input, from the `kLevel`-th on.
-  template <int kLevel, int n, class X>
-  STORMCELL_DEVICE static void walk(X& x, const Args& a, const JoinInput& of, int64_t row, int64_t column, float weight,
-                                    Sum<n>& sum) {
-    if (kLevel == of.links) {
-      if (of.factor >= 0) weight = x.load(a.in<float>(a.listed_ref(of.factor)) + row);
-      return add_row(x, a, a.listed_ref(of.rows), row, column, weight, sum);
-    }
-    if constexpr (kLevel < JoinInput::kMostLinks) {
-      const JoinLink& link = of.link[kLevel];
-      const DecisionView d = decision(a, a.listed_ref(link.decision), link.places);
-      for (int32_t j = 0; j < d.fan_out; ++j) {
-        const int64_t i = row * d.fan_out + j;
+  /// Goes down through the routers of one input, from link `first` on, each way that their choices allow: the last router
+  /// goes through its choices first.
+  template <int n, class X>
+  STORMCELL_DEVICE static void walk(X& x, const Args& a, const JoinInput& of, int32_t first, int64_t row,
+                                    int64_t column, float weight, Sum<n>& sum) {
+    int64_t ways = 1;
+    for (int32_t l = first; l < of.links; ++l) ways *= of.link[l].places.fan_out;
+    for (int64_t way = 0; way < ways; ++way) {
+      int64_t at = row, below = ways, left = way;
+      float w = weight;
+      bool reaches = true;
+      for (int32_t l = first; reaches && l < of.links; ++l) {
+        const JoinLink& link = of.link[l];
+        const DecisionView d = decision(a, a.listed_ref(link.decision), link.places);
+        below /= d.fan_out;
+        const int64_t i = at * d.fan_out + left / below;
+        left %= below;
         const int32_t choice = d.choice[i];
-        if (choice < 0 || (link.branch >= 0 && choice != link.branch)) continue;
-        const int64_t below = d.slot[i] - (link.branch >= 0 ? d.offsets[choice] : 0);
+        reaches = choice >= 0 && (link.branch < 0 || choice == link.branch);
+        if (!reaches) break;
         // The router nearest to the result weighs.
-        const float w = kLevel == 0 && a.mode == JoinMode::weighted ? d.choice_weight[i] : weight;
-        walk<kLevel + 1>(x, a, of, below, column, w, sum);
+        if (l == 0 && a.mode == JoinMode::weighted) w = d.choice_weight[i];
+        at = d.slot[i] - (link.branch >= 0 ? d.offsets[choice] : 0);
       }
+      if (!reaches) continue;
+      if (of.factor >= 0) w = x.load(a.in<float>(a.listed_ref(of.factor)) + at);
+      add_row(x, a, a.listed_ref(of.rows), at, column, w, sum);
     }
   }
 

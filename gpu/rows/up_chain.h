@@ -14,7 +14,7 @@ struct UpLink {
 };
 
 struct UpChain {
-  static constexpr int kMostLinks = 4;
+  static constexpr int kMostLinks = 12;
   int32_t links = 0;
   UpLink link[kMostLinks];
 

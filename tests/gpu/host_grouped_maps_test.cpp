@@ -259,7 +259,7 @@ class HostGroupedMapsTest : public QObject {
         argument_fault<ChainKernel>("height and width", small, [](ChainArgs& a) { std::swap(a.height, a.width); }),
         argument_fault<ChainKernel>("biases of another convolution", small,
                                     [](ChainArgs& a) { a.biases += 4 * int64_t{a.branches}; }),
-        argument_fault<GroupedConvKernel>("another stride", apart, [](ConvArgs& a) { a.stride = 1; }),
+        argument_fault<gpu::SeparableKernel>("another stride", apart, [](ConvArgs& a) { a.stride = 1; }),
     };
     for (const ArgumentFault& fault : faults)
       QVERIFY2(missed(fault).empty(), (std::string(fault.name) + ": " + missed(fault)).c_str());
