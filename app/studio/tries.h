@@ -31,6 +31,9 @@ struct TrySettings {
            passes == other.passes;
   }
 };
+/// The configuration that replays a run: a session keeps it beside an optimisation, and in what a run said when it
+/// ended. Empty: there is none.
+std::string configuration_of(const RunLine& run);
 /// Nothing: the run does not say, as an imported one.
 std::optional<TrySettings> try_settings(const RunLine& run);
 
