@@ -101,15 +101,21 @@ QString changed_text(const SessionOverview& session, const RunLine& run, const T
 
 }  // namespace
 
+std::string configuration_of(const RunLine& run) {
+  if (has_configuration(run.config)) return run.config;
+  return run.result && has_configuration(run.result->figures.config) ? run.result->figures.config : std::string();
+}
+
 std::optional<TrySettings> try_settings(const RunLine& run) {
   auto options = parse_settings(run.settings);
   if (!options) return {};
   leave_out_optimize(*options);
   if (!run.phase.empty()) options->phase = run.phase;
   TrySettings settings{*options};
-  if (!has_configuration(run.config)) return settings;
+  const std::string text = configuration_of(run);
+  if (text.empty()) return settings;
   try {
-    const PlanConfig config = parse_plan_config(run.config, "the run's configuration");
+    const PlanConfig config = parse_plan_config(text, "the run's configuration");
     settings.intervention = config.intervention, settings.exits = config.exits;
     settings.passes = {config.passes.begin(), config.passes.end()};
     settings.fingerprint = config.fingerprint;

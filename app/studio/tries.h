@@ -31,7 +31,10 @@ struct TrySettings {
            passes == other.passes;
   }
 };
-/// Empty: the run has no settings, as an imported one.
+/// The configuration that replays a run: a session keeps it beside an optimisation, and in what a run said when it
+/// ended. Empty: there is none.
+std::string configuration_of(const RunLine& run);
+/// Nothing: the run does not say, as an imported one.
 std::optional<TrySettings> try_settings(const RunLine& run);
 
 /// A further run of a session: its settings, and the run whose answers it is compared with.

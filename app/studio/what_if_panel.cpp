@@ -311,7 +311,7 @@ void WhatIfPanel::add_tries() {
     const auto runs = chosen_runs();
     if (runs.size() == 1)
       emit save_wanted(QString("try-%1.json").arg(runs[0]->id), tr("Configurations (*.json)"),
-                       QByteArray::fromStdString(runs[0]->config));
+                       QByteArray::fromStdString(configuration_of(*runs[0])));
   });
 }
 
@@ -443,7 +443,7 @@ void WhatIfPanel::refresh_buttons() {
   const bool one = runs.size() == 1;
   compare_->setEnabled(runs.size() == 2 || (one && &base_of(*session_, *runs[0]) != runs[0]));
   copy_->setEnabled(one);
-  save_->setEnabled(one && has_configuration(runs[0]->config));
+  save_->setEnabled(one && !configuration_of(*runs[0]).empty());
 }
 
 std::vector<const RunLine*> WhatIfPanel::chosen_runs() const {

@@ -1,5 +1,8 @@
 // Tries: what differs between two runs, which run answers a try, the list's rows and the command of a row.
 #include "app/studio/tries.h"
+
+#include <utility>
+
 #include "core/summary/summary_json.h"
 #include "tests/testing/testing.h"
 
@@ -39,7 +42,14 @@ class TriesTest : public QObject {
     settings.experiment.dtype = "bf16";
     settings.intervention.off = {{"a.router", 3}};
     settings.exits = {{"exit", 0.5}};
-    QVERIFY(try_settings(line_of_try(1, settings)) == settings);
+    RunLine run = line_of_try(1, settings);
+    QVERIFY(try_settings(run) == settings);
+    // A run says it when it ends; only of an optimisation it is beside the run.
+    auto summary = std::make_shared<Summary>(*run.result);
+    summary->figures.config = std::exchange(run.config, "{}");
+    run.result = summary;
+    QVERIFY(try_settings(run) == settings);
+    QCOMPARE(configuration_of(run), summary->figures.config);
     QVERIFY(!try_settings(RunLine()));
   }
 
