@@ -12,14 +12,13 @@ struct Theme {
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
   /// So many hues are told apart by everybody.
   static constexpr int kCategories = 8;
-  /// One of kCategories, in an order in which neighbours differ in lightness too. An index beyond them is faint: no hue
-  /// stands for two things.
+  /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them is faint.
   QColor category(int index) const;
   /// t in [0, 1]: from the background's lightness to the strongest tone.
   QColor sequential(double t) const;
   /// t in [-1, 1]: blue below, orange above, the background's lightness at 0.
   QColor diverging(double t) const;
-  /// Values lie on both sides of a middle, or on one.
+  /// Of values on both sides of a middle, or on one.
   QColor tone(double t, bool two_sided) const { return two_sided ? diverging(t) : sequential(t); }
   /// Readable on `fill`.
   static QColor text_on(const QColor& fill);
