@@ -71,7 +71,8 @@ void CellsView::build() {
                        {tr("work received"), text_of(CellColor::work).definition},
                        {tr("exit"), text_of(CellColor::exit).definition},
                        {tr("parts"), text_of(CellColor::parts).definition}});
-  branches_ = add_branch_colors();
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   order_ =
       add_choice(tr("Dictionary"),
                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share "

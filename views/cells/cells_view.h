@@ -2,6 +2,7 @@
 // branch's dictionary at the side.
 #pragma once
 #include "views/cells/cells_picture.h"
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 
 class QCheckBox;
@@ -12,7 +13,7 @@ class QTimer;
 
 namespace stormcell::views {
 
-class CellsView : public View {
+class CellsView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit CellsView(QWidget* parent = nullptr);

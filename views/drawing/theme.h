@@ -12,8 +12,7 @@ struct Theme {
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
   /// Hues that everybody can tell apart.
   static constexpr int kCategories = 8;
-  /// One of kCategories, in an order in which neighbours differ in lightness too. An index beyond them is faint: no hue
-  /// stands for two things.
+  /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them is faint.
   QColor category(int index) const;
   /// t in [0, 1]: from the background's lightness to the strongest tone.
   QColor sequential(double t) const;

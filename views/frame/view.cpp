@@ -144,16 +144,6 @@ QComboBox* View::add_choice(const QString& name, const QString& tip, const std::
   return box;
 }
 
-QComboBox* View::add_branch_colors() {
-  return add_choice(
-      tr("Branches"), tr("How colours tell branches apart"),
-      {{tr("by load"),
-        tr("Up to %1 branches have a colour each. Of more, the busier have the stronger tone").arg(Theme::kCategories)},
-       {tr("by cluster"),
-        tr("Branches that are busy in the same batches have one colour, at most %1 colours").arg(Theme::kCategories)},
-       {tr("one against the rest"), tr("The chosen branch has a colour, all others are grey")}});
-}
-
 QString View::message() const { return has_content_ ? QString() : message_->text(); }
 
 void View::show_message(const QString& text, const std::vector<Way>& ways) {

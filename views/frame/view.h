@@ -11,7 +11,6 @@
 
 #include "core/base/progress.h"
 #include "core/experiment/experiment.h"
-#include "views/drawing/branch_colors.h"
 #include "views/frame/caption.h"
 #include "views/frame/flow_layout.h"
 #include "views/frame/selection.h"
@@ -51,9 +50,6 @@ class View : public QWidget {
   /// The widget that an image export draws: without controls, and whole if the window scrolls. It is the visible
   /// widget, or one inside it.
   virtual QWidget* picture() = 0;
-  /// A row for each thing that the picture tells apart by colour alone, none with the colour of another. Tones of a
-  /// figure are on its scale and not here.
-  virtual std::vector<ColorMeaning> told_apart() const { return {}; }
   /// Whether the picture has anything to draw; false leaves the message on show.
   bool has_content() const { return has_content_; }
   QString message() const;
@@ -120,8 +116,6 @@ class View : public QWidget {
   };
   /// A labelled choice in that row.
   QComboBox* add_choice(const QString& name, const QString& tip, const std::vector<Choice>& choices = {});
-  /// By which colours branches are told apart; the index is a BranchScheme.
-  QComboBox* add_branch_colors();
   /// A choice and its label come and go together.
   void show_choice(QComboBox* choice, bool shown);
   /// The message where `context` has no run: nothing is open, or a session that holds none.

@@ -1,6 +1,7 @@
 // View of the routers of a run as a graph: which one feeds which, coloured by share of cells, with the way of the
 // chosen cell.
 #pragma once
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/graph/graph_picture.h"
 
@@ -9,7 +10,7 @@ class QScrollArea;
 
 namespace stormcell::views {
 
-class GraphView : public View {
+class GraphView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit GraphView(QWidget* parent = nullptr);

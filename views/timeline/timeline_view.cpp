@@ -27,7 +27,8 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
   rows_shown_->addItems({tr("threads and operators"), tr("threads"), tr("operators"), tr("routers")});
   rows_shown_->setAccessibleName(tr("Rows on show"));
   bar()->addWidget(rows_shown_);
-  branches_ = add_branch_colors();
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   facts_ = new QLabel(this);
   facts_->setObjectName("facts");
   bar()->addWidget(facts_);

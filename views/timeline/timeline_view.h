@@ -1,6 +1,7 @@
 // Steps over time on a canvas: WASD and wheel move through it, a dragged range gives statistics.
 #pragma once
 #include "views/drawing/imgui/widget.h"
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/timeline/timeline_model.h"
 
@@ -9,7 +10,7 @@ class QLabel;
 
 namespace stormcell::views {
 
-class TimelineView : public View {
+class TimelineView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit TimelineView(QWidget* parent = nullptr);

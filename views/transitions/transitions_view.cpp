@@ -20,7 +20,8 @@ TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
   }
-  branches_ = add_branch_colors();
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   bar()->add_stretch();
   picture_ = new TransitionsPicture(this);
   set_picture(picture_);

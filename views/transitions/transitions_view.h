@@ -1,6 +1,7 @@
 // View of transitions: the pairs of a router and one that its cells meet next, and the flow through all routers that
 // edges join with it.
 #pragma once
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/transitions/transitions_picture.h"
 
@@ -8,7 +9,7 @@ class QComboBox;
 
 namespace stormcell::views {
 
-class TransitionsView : public View {
+class TransitionsView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit TransitionsView(QWidget* parent = nullptr);
