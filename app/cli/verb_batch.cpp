@@ -71,7 +71,7 @@ class BatchVerb : public Verb {
     for (const Job& job : jobs) {
       if (console.cancel().cancelled()) break;
       console.report("job " + job.name, static_cast<int64_t>(results.size()), static_cast<int64_t>(jobs.size()));
-      if (page_lines_ > 0) console.print("== " + job.name + "\n");
+      if (page_lines_ > 0) console.print("\n== " + job.name + "\n");
       results.push_back(run(job, scratch.path() + "/job.json", console, json.is_standard_output()));
       const JobResult& r = results.back();
       if (r.exit != 0)
@@ -80,7 +80,7 @@ class BatchVerb : public Verb {
     }
     json.write(to_json(results));
     json.finish();
-    console.show({{}, summary(results)});
+    console.print("\n"), console.show({{}, summary(results)});
     console.cancel().check();
     const auto bad = std::count_if(results.begin(), results.end(), [](const JobResult& r) { return r.exit != 0; });
     if (bad > 0)
@@ -91,9 +91,10 @@ class BatchVerb : public Verb {
  private:
   /// The lines of a job's page: all pages and the table below them take the 60 lines of one verb. 0: none.
   static int64_t lines_of_each(int64_t jobs, const Console& console) {
-    constexpr int64_t kAround = 8;  // the first sentence, and the table's own lines
+    constexpr int64_t kAround = 4;  // the first sentence, and the head of the table
+    constexpr int64_t kOfJob = 3;   // an empty line, its name, and its row in the table
     if (console.options().all) return kMostLines;
-    return jobs == 0 ? 0 : std::max<int64_t>((static_cast<int64_t>(kMostLines) - kAround - jobs) / jobs - 1, 0);
+    return jobs == 0 ? 0 : std::max<int64_t>((static_cast<int64_t>(kMostLines) - kAround) / jobs - kOfJob, 0);
   }
 
   JobResult run(const Job& job, const std::string& own_json, Console& console, bool silent) const {

@@ -1,5 +1,6 @@
 // The names of the passes: one for each pass of the pipeline, in its order, and a sentence each.
 #include <algorithm>
+#include <cctype>
 #include <set>
 
 #include "core/base/pass_names.h"
