@@ -94,6 +94,28 @@ BestShift best_shift(const SampledChoices& sample, const SampledStack& stack, co
   return best;
 }
 
+/// Neighbouring tokens often have the same choices, and then single requests show little: all of them together.
+std::optional<FoundCause> shift_of_all(const SampledChoices& sample) {
+  constexpr int64_t kCells = 20'000;
+  constexpr double kBeyondChanceOfEight = 4;
+  BestShift best;
+  for (int32_t s = -kFarthestToken; s <= kFarthestToken; ++s) {
+    PairedSums sums;
+    for (const SampledStack& stack : sample.stacks) {
+      std::vector<int64_t> cells;
+      const int64_t stride = stride_for(std::ssize(stack.cells), kCells);
+      for (int64_t c = 0; c < std::ssize(stack.cells); c += stride) cells.push_back(c);
+      sums.add(shifted_by(sample, stack, cells, s));
+    }
+    if (s != 0 && sums.gain > best.sums.gain) best = {s, sums};
+  }
+  if (best.shift == 0 || best.sums.explained() < kExplainedPart || best.sums.z() < kBeyondChanceOfEight)
+    return std::nullopt;
+  return FoundCause{DiffCause::token_shift, best.sums.explained(),
+                    "over all requests the choices of b are those that a has " +
+                        counted(std::abs(best.shift), "position") + (best.shift > 0 ? " later" : " earlier")};
+}
+
 /// Sums the disagreement of all sampled cells, each with the mean of its routers.
 double cell_disagreement(const SampledChoices& sample) {
   double sum = 0;
@@ -150,9 +172,9 @@ std::optional<FoundCause> find_layer_shift(const SampledChoices& sample) {
       std::max_element(shifts.begin(), shifts.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
   const int64_t by = most->first;
   return FoundCause{DiffCause::layer_shift, std::min(1.0, gained / all),
-                    counted(std::ssize(moved), "router") + " of b has the choices of another layer of a, " +
-                        (shifts.size() == 1 ? "" : "mostly ") + counted(std::abs(by), "router") +
-                        (by > 0 ? " further" : " before") + ": " + listed(moved, 3)};
+                    counted(std::ssize(moved), "router") + (moved.size() == 1 ? " of b has" : " of b have") +
+                        " the choices of another layer of a, " + (shifts.size() == 1 ? "" : "mostly ") +
+                        counted(std::abs(by), "router") + (by > 0 ? " further" : " before") + ": " + listed(moved, 3)};
 }
 
 std::optional<FoundCause> find_token_shift(const SampledChoices& sample) {
@@ -174,7 +196,7 @@ std::optional<FoundCause> find_token_shift(const SampledChoices& sample) {
       ++shifted;
       ++shifts[best.shift];
     }
-  if (shifted == 0 || gained / all < kExplainedPart) return std::nullopt;
+  if (shifted == 0 || gained / all < kExplainedPart) return shift_of_all(sample);
   const auto most =
       std::max_element(shifts.begin(), shifts.end(), [](const auto& x, const auto& y) { return x.second < y.second; });
   const int64_t by = most->first;
@@ -189,7 +211,7 @@ std::optional<FoundCause> find_exchanged_requests(const SampledChoices& sample) 
   if (all <= 0) return std::nullopt;
   constexpr size_t kMostRequests = 64, kMostOthers = 1024;
   double gained = 0, tested = 0;
-  int64_t exchanged = 0;
+  std::set<int64_t> exchanged;
   std::vector<std::string> which;
   std::vector<int32_t> ids;
   for (const SampledStack& stack : sample.stacks) {
@@ -229,15 +251,15 @@ std::optional<FoundCause> find_exchanged_requests(const SampledChoices& sample) 
       }
       if (other_request < 0 || best.explained() < kExplainedPart || best.z() < kBeyondChance / 2) continue;
       gained += best.explained() * suspect.disagreement;
-      ++exchanged;
-      which.push_back(std::to_string(suspect.unit.request) + " those of " + std::to_string(other_request));
+      if (exchanged.insert(suspect.unit.request).second)
+        which.push_back(std::to_string(suspect.unit.request) + " those of " + std::to_string(other_request));
     }
   }
   // Requests beyond those that were tested are taken to be alike.
-  if (exchanged == 0 || tested <= 0 || gained / tested < kExplainedPart) return std::nullopt;
-  return FoundCause{
-      DiffCause::requests_exchanged, std::min(1.0, gained / tested),
-      counted(exchanged, "request") + " of b has the choices of another request of a: " + listed(which, 3)};
+  if (exchanged.empty() || tested <= 0 || gained / tested < kExplainedPart) return std::nullopt;
+  return FoundCause{DiffCause::requests_exchanged, std::min(1.0, gained / tested),
+                    counted(std::ssize(exchanged), "request") + (exchanged.size() == 1 ? " of b has" : " of b have") +
+                        " the choices of another request of a: " + listed(which, 3)};
 }
 
 std::optional<FoundCause> find_recorded_padding(const SampledChoices& sample) {

@@ -57,7 +57,10 @@ struct PairedSums {
     ++n, as_is += is, supposed += would_be;
     gain += would_be - is, gain_squares += (would_be - is) * (would_be - is);
   }
-  double mean_gain() const { return n > 0 ? gain / static_cast<double>(n) : 0; }
+  void add(const PairedSums& more) {
+    n += more.n, as_is += more.as_is, supposed += more.supposed;
+    gain += more.gain, gain_squares += more.gain_squares;
+  }
   /// The part of the disagreement that the supposition takes away.
   double explained() const {
     const double disagreement = static_cast<double>(n) - as_is;

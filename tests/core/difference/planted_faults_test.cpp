@@ -191,6 +191,16 @@ std::vector<PlantedPair> faults(double noise) {
         r.cells = std::move(padded);
       },
       kIds);
+  const MadeSize many{.requests = 24, .tokens = 40, .layers = 3, .branches = 16};
+  plant(
+      "tokens one later where most neighbours are alike", "token-shift", many, [](MadeRecording&) {}, kIds);
+  for (MadeRecording* side : {&all.back().a, &all.back().b})
+    for (auto& cell : side->cells) {
+      // One change in each request, one place earlier in b.
+      const int32_t at = cell.position + (side == &all.back().b ? 1 : 0), half = at >= 15 + cell.request;
+      for (int32_t l = 0; l < many.layers; ++l)
+        cell.layers[l].ids = {(cell.request + half) % 8, 8 + (cell.request + l + half) % 8};
+    }
   rules("scores rounded where they choose alone", "router-precision", kSmall, always({}),
         always({.dropped_bits = 16, .keeps_scores = true}), kAll);
   const MadeModel one(kWide), other({.requests = 6, .tokens = 48, .layers = 8, .branches = 32, .seed = 77});
