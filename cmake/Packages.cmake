@@ -1,5 +1,6 @@
 # What a tree for packages (STORMCELL_CHECKOUT=OFF) makes beside its programs: manual pages and completion, which the
-# programs print, and icons in the sizes of freedesktop from their SVG. The target `package_files` is everything that packages have.
+# programs print, and icons in the sizes of freedesktop from their SVG. The target `package_files` is everything that
+# packages have.
 find_program(STORMCELL_RSVG_CONVERT rsvg-convert)
 set(folder ${CMAKE_BINARY_DIR}/package)
 add_custom_target(package_files)
