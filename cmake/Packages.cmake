@@ -1,7 +1,9 @@
 # What a tree for packages (STORMCELL_CHECKOUT=OFF) makes beside its programs: manual pages and completion, which the
-# programs print, and icons in the sizes of freedesktop from their SVG. `package_files` is made by default.
+# programs print, and icons in the sizes of freedesktop from their SVG. The target `package_files` is everything that
+# packages have.
 find_program(STORMCELL_RSVG_CONVERT rsvg-convert)
 set(folder ${CMAKE_BINARY_DIR}/package)
+add_custom_target(package_files)
 
 # stormcell_printed(PROGRAM COMPONENT): its manual pages and its completion, in the component.
 function(stormcell_printed program component)
@@ -10,7 +12,8 @@ function(stormcell_printed program component)
     COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${program}> -DNAME=${program} -DOUT=${folder}/${program}
       -DRESOURCES=${PROJECT_SOURCE_DIR}/resources -P ${PROJECT_SOURCE_DIR}/cmake/Printed.cmake
     DEPENDS ${program} ${PROJECT_SOURCE_DIR}/cmake/Printed.cmake VERBATIM)
-  add_custom_target(${program}_printed ALL DEPENDS ${stamp})
+  add_custom_target(${program}_printed DEPENDS ${stamp})
+  add_dependencies(package_files ${program}_printed)
   install(DIRECTORY ${folder}/${program}/man/ DESTINATION share/man/man1 COMPONENT ${component})
   install(FILES ${folder}/${program}/completion DESTINATION share/bash-completion/completions RENAME ${program}
     COMPONENT ${component})
@@ -19,6 +22,7 @@ endfunction()
 stormcell_printed(stormcell stormcell)
 install(PROGRAMS ${PROJECT_SOURCE_DIR}/installer/data/make-demo-data DESTINATION lib/stormcell COMPONENT stormcell)
 if(TARGET stormcell-prepare-switch-names)
+  add_dependencies(package_files stormcell-prepare-switch-names)
   install(PROGRAMS $<TARGET_FILE:stormcell-prepare-switch-names> DESTINATION lib/stormcell RENAME prepare-switch-names
     COMPONENT stormcell)
 endif()
@@ -41,6 +45,11 @@ if(TARGET stormcell-studio)
       list(APPEND icons ${png})
     endforeach()
   endforeach()
-  add_custom_target(package_icons ALL DEPENDS ${icons})
+  add_custom_target(package_icons DEPENDS ${icons})
+  add_dependencies(package_files package_icons)
   install(DIRECTORY ${folder}/icons/ DESTINATION share/icons/hicolor COMPONENT stormcell-studio)
+endif()
+
+if(TARGET stormcell_gpu_module)
+  add_dependencies(package_files stormcell_gpu_module)
 endif()

@@ -6,7 +6,7 @@ package_version() { sed -n 's/^## \([0-9.]*\) (.*/\1/p' CHANGELOG.md | head -n 1
 build_for_packages() {  # PRESET
   builds_at_once=yes
   configure "$1"
-  build_targets "$1" all
+  build_targets "$1" package_files
 }
 
 # The libraries that read videos: opened at run time, by the version that the program was built with.

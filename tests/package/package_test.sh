@@ -140,6 +140,12 @@ passes debian12 "the data of a demo is missed in one line that says what to do" 
   "cd /tmp; ! stormcell run demo:switch-names --data demo:switch-names 2>said
    grep -q '/usr/lib/stormcell/make-demo-data switch-names' said; test \$(wc -l <said) -eq 1"
 
+passes debian12 "the data of the demo of names is made and used without a source tree" \
+  "apt-get -q install -y --no-install-recommends iso-codes libicu72
+   /usr/lib/stormcell/make-demo-data switch-names; cd /tmp
+   stormcell run demo:switch-names --data demo:switch-names --batches 2 --measure-seconds 1 --json run.json
+   grep -q '\"passed\": true' run.json"
+
 # A version that follows: the same files under another number.
 for deb in "${debs[@]}"; do
   name=$(dpkg-deb -f "$deb" Package) version=$(dpkg-deb -f "$deb" Version)
