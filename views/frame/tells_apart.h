@@ -1,4 +1,4 @@
-// What a view tells apart by colour, and the control that says how branches are.
+// The things that a view tells apart by colour, and the control that says how branches are told apart.
 #pragma once
 #include <vector>
 
