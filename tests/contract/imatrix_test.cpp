@@ -6,11 +6,11 @@
 namespace stormcell::testing {
 namespace {
 
-using Counts = std::vector<float>;
+using CountRow = std::vector<float>;
 
 /// Makes a GGUF with layers from 0 on. Each layer has the counts of its three stacks of experts and, if there are
 /// tokens, those of its router.
-std::string imatrix_of(const std::vector<Counts>& layers, uint32_t chunks, uint32_t chunk_size,
+std::string imatrix_of(const std::vector<CountRow>& layers, uint32_t chunks, uint32_t chunk_size,
                        const std::vector<float>& tokens = {}) {
   std::string head, tensors, data;
   const auto put = [](std::string& to, auto value) { to.append(reinterpret_cast<const char*>(&value), sizeof value); };
@@ -19,7 +19,7 @@ std::string imatrix_of(const std::vector<Counts>& layers, uint32_t chunks, uint3
     to += t;
   };
   uint64_t count = 0;
-  const auto tensor = [&](const std::string& name, const Counts& values) {
+  const auto tensor = [&](const std::string& name, const CountRow& values) {
     text(tensors, name);
     put(tensors, uint32_t{2}), put(tensors, uint64_t{1}), put(tensors, uint64_t{values.size()}),
         put(tensors, uint32_t{0});
@@ -43,11 +43,11 @@ std::string imatrix_of(const std::vector<Counts>& layers, uint32_t chunks, uint3
   return head + data;
 }
 
-/// Counts of 16 tokens with k = 2 over 8 experts.
-const Counts kFresh = {9, 7, 4, 4, 3, 3, 1, 1};
+/// CountRow of 16 tokens with k = 2 over 8 experts.
+const CountRow kFresh = {9, 7, 4, 4, 3, 3, 1, 1};
 /// Adds `tokens` of an older file, which counted each token for each expert.
-Counts merged(const Counts& fresh, float tokens) {
-  Counts counts = fresh;
+CountRow merged(const CountRow& fresh, float tokens) {
+  CountRow counts = fresh;
   for (float& c : counts) c += tokens;
   return counts;
 }
@@ -88,7 +88,7 @@ class ContractImatrixTest : public QObject, private Imports {
     const auto row = [](const char* name, const std::string& file, bool config, const char* words) {
       QTest::newRow(name) << QByteArray::fromStdString(file) << config << words;
     };
-    const Counts one = {16}, all(8, 16), more = merged(kFresh, 16);
+    const CountRow one = {16}, all(8, 16), more = merged(kFresh, 16);
     const char* const of_stack =
         "blk.0.ffn_down_exps.weight.counts is one count of all experts together, not one of each: it was made from a "
         ".dat";
@@ -104,7 +104,7 @@ class ContractImatrixTest : public QObject, private Imports {
     row("merged into a fresh one", imatrix_of({more, more}, 4, 8), true, "layer 0 counts 5 choices of a token, ");
     row("merged, no whole number", imatrix_of({merged(kFresh, 5), merged(kFresh, 5)}, 3, 7, {21, 21}), false,
         "layer 0 counts 3.43 choices of a token, no whole number");
-    Counts half = kFresh;
+    CountRow half = kFresh;
     half[2] = 4.5F;
     row("half a token", imatrix_of({kFresh, half}, 2, 8), false,
         "blk.1.ffn_down_exps.weight.counts: the count of expert 2 is 4.5, no whole number");
@@ -139,7 +139,7 @@ class ContractImatrixTest : public QObject, private Imports {
   }
 
   void equal_counts_of_an_unknown_number_of_tokens_are_doubted() {
-    const Counts all(8, 16);
+    const CountRow all(8, 16);
     const Json import =
         imported(scratch_.write("equal.gguf", imatrix_of({all, kFresh, all}, 0, 0)), scratch_.path("equal.storm"));
     QVERIFY2(import["warnings"].size() == 1 &&
@@ -153,7 +153,7 @@ class ContractImatrixTest : public QObject, private Imports {
   }
 
   void a_layer_that_counts_nothing_is_named() {
-    const std::string file = scratch_.write("zeros.gguf", imatrix_of({kFresh, Counts(8)}, 2, 8));
+    const std::string file = scratch_.write("zeros.gguf", imatrix_of({kFresh, CountRow(8)}, 2, 8));
     const Json import = imported(file, scratch_.path("zeros.storm"), {"--model-config", config()});
     QVERIFY2(import["warnings"].size() == 1 &&
                  import["warnings"][0].get<std::string>().find(
