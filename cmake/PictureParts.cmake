@@ -27,7 +27,11 @@ else()
   stormcell_left_out("reading of JPEG" "libjpeg (libjpeg62-turbo-dev): ${STORMCELL_JPEG_REASON}")
 endif()
 # What has video needs all four.
-pkg_check_modules(FFMPEG QUIET IMPORTED_TARGET libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
+if(STORMCELL_READ_VIDEO)
+  pkg_check_modules(FFMPEG QUIET IMPORTED_TARGET libavformat>=59 libavcodec>=59 libavutil>=57 libswscale>=6)
+else()
+  set(FFMPEG_FOUND OFF)
+endif()
 stormcell_whole(STORMCELL_VIDEO NEEDS FFMPEG_FOUND LIBRARIES ${FFMPEG_LINK_LIBRARIES} INCLUDES ${FFMPEG_INCLUDE_DIRS}
   SOURCE "extern \"C\" {\n#include <libavcodec/avcodec.h>\n#include <libavformat/avformat.h>\n\
 #include <libavutil/display.h>\n#include <libswscale/swscale.h>\n}

@@ -81,7 +81,8 @@ std::string item_costs_block(const RunSummaryFigures& f, bool verbose) {
   Rows rows;
   for (auto& [title, text] : item_costs_lines(f)) rows.push_back({std::move(title), std::move(text)});
   rows.push_back({"", item_costs_source_text(f)});
-  const std::string title = f.is_verified() && !f.exits ? item_costs_headline(f) : "";
+  // Without a quality the page begins with this sentence already.
+  const std::string title = f.is_verified() && !f.exits && f.quality ? item_costs_headline(f) : "";
   std::string text = "\n" + (title.empty() ? "" : title + "\n") + table_text(rows, {});
   if (verbose && !c.groups.empty())
     text += "\nof what all branches would take\n" + table_text(item_costs_groups(c), {1, 3});
@@ -99,7 +100,7 @@ std::string target_block(const RunSummaryFigures& f) {
 }  // namespace
 
 std::string answers_text(const RunSummaryFigures& f, bool verbose) {
-  return quality_block(f, verbose) + exits_block(f, verbose) + item_costs_block(f, verbose) + target_block(f);
+  return quality_block(f, verbose) + target_block(f) + exits_block(f, verbose) + item_costs_block(f, verbose);
 }
 
 }  // namespace stormcell::cli

@@ -74,6 +74,12 @@ void Console::print(std::string_view text) {
   out.finish();
 }
 
+void Console::show(const Page& page, size_t pages) {
+  constexpr size_t kForFiles = 2;
+  const auto most = static_cast<size_t>(options_.page_lines);
+  print(options_.all ? page_text(page) : page_text(page, most < kMostLines ? most : (kMostLines - kForFiles) / pages));
+}
+
 void Console::warning(std::string_view text) {
   log("warning: " + std::string(text));
   if (options_.quiet) return;

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/cli/page.h"
 #include "core/base/progress.h"
 
 namespace stormcell::cli {
@@ -14,6 +15,9 @@ namespace stormcell::cli {
 struct ConsoleOptions {
   bool quiet = false;    ///< only errors, and output that an option asks for
   bool verbose = false;  ///< also each stage with its time, and details
+  bool all = false;      ///< pages with all of their lines
+  /// lines that a page may have; batch gives its jobs fewer
+  int64_t page_lines = kMostLines;
   std::string log_file;
 };
 
@@ -38,6 +42,10 @@ class Console : public ProgressSink {
 
   /// A result for people; silent when quiet, or when standard output is taken by data.
   void print(std::string_view text);
+  /// A verb's result. Without --all it has 60 lines, or its part of them where a call prints `pages` of them; two of the
+  /// 60 are left for the names of files that a verb writes behind its page.
+  void show(const Page& page, size_t pages = 1);
+  bool shows_details() const { return options_.verbose || options_.all; }
   void take_standard_output() { data_on_stdout_ = true; }
   void warning(std::string_view text);
   /// The one line of an error.

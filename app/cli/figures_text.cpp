@@ -6,8 +6,10 @@
 #include "app/cli/answers_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/proof_text.h"
+#include "app/cli/run_words.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/dense_text.h"
@@ -91,7 +93,7 @@ std::string passes_text(const RunSummaryFigures& f) {
   Rows rows = {{"pass", "", "alone", "its own", "up to here", "guard misses", ""}};
   for (const PassReport& p : passes)
     rows.push_back(
-        {p.name,
+        {pass_name(p.name),
          p.applied    ? "applied"
          : p.left_out ? "left out"
                       : "not applied",
@@ -115,15 +117,6 @@ std::string passes_text(const RunSummaryFigures& f) {
   return "\n" + table_text(rows, right) + withheld_text(passes) +
          (owned ? "its own: the plan with the pass and those above it against the plan without it\n" : "") +
          (guarded ? "guard misses: over all batches, each guard counted " + guards_counted(f.phase) + "\n" : "");
-}
-
-std::string overhead_text(const RunSummaryFigures& f) {
-  if (!f.record_overhead) return "not measured";
-  if (!f.record_overhead_ci95) return share_text(*f.record_overhead) + " of the run";
-  const auto& [low, high] = *f.record_overhead_ci95;
-  if (low <= 0) return "not measurable (under " + number_text(100 * std::max(high, 0.001), 2) + " % of the run)";
-  return share_text(*f.record_overhead) + " of the run, 95 % interval " + number_text(100 * low) + " to " +
-         number_text(100 * high) + " %";
 }
 
 std::string operators_text(const std::string& title, const std::vector<OperatorTime>& operators) {
@@ -172,16 +165,20 @@ std::string phase_title(std::string_view phase) {
   return work_phase(phase) == WorkPhase::decode ? "decoding" : "forward";
 }
 
-std::string to_text_of_first(const RunSummaryFigures& f, bool verbose) {
-  return subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both);
+Page page_of_first(const RunSummaryFigures& f, bool verbose) {
+  return {run_conclusions(f), subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_both)};
 }
-std::string to_text_of_second(const RunSummaryFigures& f, bool verbose) {
-  return phase_text(f, verbose, PhaseTitle::of_both);
+Page page_of_second(const RunSummaryFigures& f, bool verbose) {
+  return {run_conclusions(f), phase_text(f, verbose, PhaseTitle::of_both)};
 }
 
-std::string to_text(const RunSummaryFigures& f, bool verbose) {
-  if (f.decode) return to_text_of_first(f, verbose) + to_text_of_second(*f.decode, verbose);
-  return subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_decoding);
+Page page_of(const RunSummaryFigures& f, bool verbose) {
+  if (!f.decode)
+    return {run_conclusions(f),
+            subject_text(f.model, f.dataset, f.device) + phase_text(f, verbose, PhaseTitle::of_decoding)};
+  Page both = page_of_first(f, verbose);
+  both.details += phase_text(*f.decode, verbose, PhaseTitle::of_both);
+  return both;
 }
 
 }  // namespace stormcell::cli

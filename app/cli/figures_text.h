@@ -3,16 +3,17 @@
 #include <string>
 #include <string_view>
 
+#include "app/cli/page.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
 
-/// Text of run, profile and optimize.
-std::string to_text(const RunSummaryFigures& figures, bool verbose);
-/// Texts of --phase both, one phase after the other.
-std::string to_text_of_first(const RunSummaryFigures& figures, bool verbose);
-std::string to_text_of_second(const RunSummaryFigures& figures, bool verbose);
-/// "forward", "decoding": title of figures and prefix of warnings if there are two phases.
+/// `verbose`: with the figures of routers and operators, too.
+Page page_of(const RunSummaryFigures& figures, bool verbose);
+/// For --phase both, one phase after the other.
+Page page_of_first(const RunSummaryFigures& figures, bool verbose);
+Page page_of_second(const RunSummaryFigures& figures, bool verbose);
+/// "forward", "decoding": what stands above figures and before warnings where there are two.
 std::string phase_title(std::string_view phase);
 
 }  // namespace stormcell::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "app/cli/numbers_text.h"
+#include "app/cli/run_words.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
 #include "core/summary/budget_text.h"
@@ -10,7 +11,7 @@
 
 namespace stormcell::cli {
 
-std::string to_text(const GenerateFigures& f, bool verbose) {
+Page page_of(const GenerateFigures& f, bool verbose) {
   constexpr size_t kShown = 8;
   std::string text = subject_text(f.model, f.dataset, f.device) + "\n";
   Rows rows;
@@ -41,8 +42,8 @@ std::string to_text(const GenerateFigures& f, bool verbose) {
   if (shown > 0) text += "\n";
   for (size_t i = 0; i < shown; ++i) text += "  " + f.texts[i] + "\n";
   if (shown < f.texts.size())
-    text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more (--json has all)\n";
-  return text;
+    text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more: --all shows them\n";
+  return {generation_conclusions(f), text};
 }
 
 }  // namespace stormcell::cli

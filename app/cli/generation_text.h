@@ -2,10 +2,11 @@
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/summary/results.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const GenerateFigures& figures, bool verbose);
+Page page_of(const GenerateFigures& figures, bool verbose);
 
 }  // namespace stormcell::cli

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/console.h"
+#include "app/cli/manual.h"
 #include "app/cli/options.h"
 #include "app/cli/signals.h"
 #include "app/cli/verbs.h"
@@ -57,13 +58,9 @@ std::string quoted_command_line(const std::vector<std::string>& arguments) {
 int run_verb(const VerbRow& row, const std::vector<std::string>& arguments, Console& console) {
   const std::string name(row.name);
   CLI::App app{std::string(row.description), "stormcell " + name};
-  app.allow_extras();
-  app.set_version_flag("--version", "stormcell " STORMCELL_VERSION, "the version");
-  app.get_formatter()->column_width(36);
   const std::unique_ptr<Verb> verb = row.make();
-  verb->add_options(app);
   ConsoleOptions options;
-  add_console_options(app, options);
+  add_all_options(app, row, *verb, options);
   try {
     std::vector<std::string> reversed(arguments.rbegin(), arguments.rend() - 1);
     app.parse(reversed);
@@ -92,6 +89,14 @@ int run_program(const std::vector<std::string>& arguments, Console& console) {
   }
   if (arguments[0] == "--version") {
     console.print("stormcell " STORMCELL_VERSION "\n");
+    return 0;
+  }
+  if (arguments[0] == "--manual" || arguments[0] == "--completion") {
+    const bool is_page = arguments[0] == "--manual";
+    if (arguments.size() > (is_page ? 2 : 1)) bad_input(arguments.back(), "one argument too many", "stormcell --help");
+    console.print(!is_page               ? completion_script()
+                  : arguments.size() < 2 ? program_manual()
+                                         : verb_manual(find_verb(arguments[1])));
     return 0;
   }
   return run_verb(find_verb(arguments[0]), arguments, console);

@@ -58,21 +58,24 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 }
 
 void add_console_options(CLI::App& app, ConsoleOptions& options) {
-  app.add_flag("--quiet", options.quiet, "print errors and what other options ask for, nothing else");
-  app.add_flag("--verbose", options.verbose, "print each stage with its time, and details");
-  add_text(app, "--log-file", options.log_file, "append what happens, with times, to this file");
+  app.add_flag("--all", options.all, "Prints all lines of the result, where 60 are the default.");
+  app.add_flag("--quiet", options.quiet, "Prints errors and what other options ask for, nothing else.");
+  app.add_flag("--verbose", options.verbose, "Prints each stage with its time, and details of the result.");
+  add_text(app, "--log-file", options.log_file, "Appends what happens, with times, to this file (default: none).");
+  // For the jobs of batch, which share one page.
+  add_whole_number(app, "--page-lines", options.page_lines, 1, "");
+  app.get_option("--page-lines")->group("");
 }
 
 void add_json_option(CLI::App& app, std::string& json) {
-  add_text(app, "--json", json, "the figures as JSON; - is standard output", "FILE|-");
+  add_text(app, "--json", json, "Writes the figures as JSON; - is standard output (default: none).", "FILE|-");
 }
 
 void add_measure_option(CLI::App& app, double& seconds, ExperimentOptions& options) {
   app.add_option_function<std::string>(
          std::string(kMeasureOption), [&](const std::string& text) { read_measure_seconds(text, seconds, options); },
-         std::string(kMeasureHelp))
-      ->type_name("SECONDS")
-      ->default_str(fmt::format("{}", seconds));
+         fmt::format("{} (default: {}).", kMeasureHelp, seconds))
+      ->type_name("SECONDS");
 }
 
 void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOptions& options) {
@@ -96,35 +99,33 @@ void add_optimize_options(CLI::App& app, OptimizeOptions& optimize, ExperimentOp
 
 namespace {
 
-CLI::Option* add_setting(CLI::App& app, const Setting& s, ExperimentOptions& options) {
+CLI::Option* add_row(CLI::App& app, const Setting& s, ExperimentOptions& options) {
   const std::string name(s.name()), help(s.help);
   if (const auto* flag = std::get_if<bool ExperimentOptions::*>(&s.field))
     return app.add_flag(name, options.*(*flag), help);
   if (const auto* list = std::get_if<std::vector<std::string> ExperimentOptions::*>(&s.field))
     return app.add_option(name, options.*(*list), help)->type_name(std::string(s.value))->allow_extra_args(false);
-  CLI::Option* option = app.add_option_function<std::string>(
-                               name, [&s, &options](const std::string& word) { read_word(s, word, options); }, help)
-                            ->type_name(std::string(s.value));
-  if (const auto* number = std::get_if<double ExperimentOptions::*>(&s.field))
-    option->default_str(fmt::format("{}", options.*(*number)));
-  return option;
+  return app
+      .add_option_function<std::string>(
+          name, [&s, &options](const std::string& word) { read_word(s, word, options); }, help)
+      ->type_name(std::string(s.value));
 }
 
 }  // namespace
 
 void add_setting(CLI::App& app, std::string_view key, ExperimentOptions& options) {
-  add_setting(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }),
-              options);
+  add_row(app, *std::find_if(kSettings.begin(), kSettings.end(), [&](const Setting& s) { return s.key == key; }),
+          options);
 }
 
 void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOptions& options) {
   for (const Setting& s : kSettings)
-    if (s.is_of(verb)) add_setting(app, s, options);
+    if (s.is_of(verb)) add_row(app, s, options);
   app.get_option("MODEL")->required();
   app.get_option("--data")->required();
   CLI::Option* device = app.get_option("--device");
   device->description(
-      fmt::format("{}: {}; default: {}", device->get_description(), joined(list_devices()), options.device));
+      fmt::format("{}: {} (default: {}).", device->get_description(), joined(list_devices()), options.device));
 }
 
 }  // namespace stormcell::cli

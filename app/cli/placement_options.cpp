@@ -10,27 +10,33 @@
 namespace stormcell::cli {
 
 void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration) {
-  add_text(app, "--backend", step.backend, "how tokens reach their experts (per-rank; of counts per-expert)",
+  add_text(app, "--backend", step.backend,
+           "Names how tokens reach their experts (default: per-rank; of counts per-expert).",
            joined(placement_backends(), "|"));
   add_whole_number(app, "--tokens-per-step", step.tokens_per_step, 1,
-                   "cost steps of so many tokens, drawn from the recorded ones (the recorded steps)");
+                   "Costs steps of N tokens, drawn from the recorded ones (default: the recorded steps).");
   add_text(app, "--replicas", step.replicas,
-           "which copy of an expert a token goes to: any alike, or the one on its own GPU, else on its node (even)",
+           "Sends a token to any copy of an expert alike, or to the one on its own GPU or node (default: even).",
            joined(replica_rules(), "|"));
   add_text(
       app, "--residence", step.residence,
-      "where a token lives: on one GPU, or an experiment: from layer to layer where its heaviest expert lies (home)",
+      "Keeps a token on one GPU, or moves it in each layer to its heaviest expert, as an experiment (default: home).",
       joined(residences(), "|"));
   add_text(app, "--calibration", calibration,
-           "rates and start-up times of measured calls, as calibrate -o wrote them (data sheets)", "CAL.json");
+           "Takes rates and start-up times from a file of calibrate -o (default: from data sheets).", "CAL.json");
 }
 
 void add_size_options(CLI::App& app, SizeOptions& sizes) {
-  add_text(app, "--model-config", sizes.model_config, "the model's config.json, for the sizes of its experts",
+  add_text(app, "--model-config", sizes.model_config,
+           "Reads the sizes of the experts from the model's config.json (default: as the session says).",
            "config.json");
-  add_whole_number(app, "--hidden", sizes.hidden, 1, "width of a token's hidden state, where there is no config.json");
-  add_whole_number(app, "--ffn", sizes.ffn, 1, "inner width of an expert, where there is no config.json");
-  add_text(app, "--dtype", sizes.dtype, "of the experts' weights (what the trace says, else as published, else bf16)",
+  add_whole_number(
+      app, "--hidden", sizes.hidden, 1,
+      "Sets the width of a token's hidden state, if there is no config.json (default: as the session says).");
+  add_whole_number(app, "--ffn", sizes.ffn, 1,
+                   "Sets the inner width of an expert, if there is no config.json (default: as the session says).");
+  add_text(app, "--dtype", sizes.dtype,
+           "Sets the format of the experts' weights (default: as the trace says, else as published, else bf16).",
            "f32|bf16|f16|f8|i8|f4");
 }
 

@@ -15,7 +15,9 @@ namespace stormcell::cli {
 
 namespace {
 
-/// Counts the runs; 0 for a file that is no session, which is refused when it is opened for writing.
+constexpr size_t kHalves = 2;  // pages of --phase both
+
+/// The number of runs that a session has. A file that is no session counts 0, and is refused when it is opened.
 size_t runs_of(const std::string& session) {
   if (session.empty() || !std::filesystem::exists(session)) return 0;
   try {
@@ -40,19 +42,20 @@ int RunResult::show(const RunSummaryFigures& figures) {
 }
 
 void RunResult::print(const RunSummaryFigures& figures) {
-  const bool verbose = console_.options().verbose;
+  const bool verbose = console_.shows_details();
   if (!figures.decode) {
     for (const std::string& w : figures.warnings) console_.warning(w);
-    return write(to_json(figures), to_text(figures, verbose));
+    return write(to_json(figures), page_of(figures, verbose));
   }
   if (half_.empty()) warn(figures);
   warn(*figures.decode);
-  write(to_json(figures), half_.empty() ? to_text(figures, verbose) : to_text_of_second(*figures.decode, verbose));
+  if (half_.empty()) return write(to_json(figures), page_of(figures, verbose));
+  write(to_json(figures), page_of_second(*figures.decode, verbose), kHalves);
 }
 
 void RunResult::print_half(const RunSummaryFigures& first) {
   warn(first);
-  console_.print(to_text_of_first(first, console_.options().verbose));
+  console_.show(page_of_first(first, console_.shows_details()), kHalves);
   half_ = to_json(first);
 }
 
@@ -68,7 +71,7 @@ void RunResult::write_half() {
 
 int RunResult::show(const GenerateFigures& figures) {
   for (const std::string& w : figures.warnings) console_.warning(w);
-  write(to_json(figures), to_text(figures, console_.options().verbose));
+  write(to_json(figures), page_of(figures, console_.shows_details()));
   if (figures.verified && !figures.verified->passed)
     fail_verification(figures.model.name, figures.verified->reasons, figures.verified->what_to_do);
   return 0;
@@ -76,16 +79,16 @@ int RunResult::show(const GenerateFigures& figures) {
 
 int RunResult::show(const WhatIfFigures& figures) {
   for (const std::string& w : figures.warnings) console_.warning(w);
-  write(to_json(figures), to_text(figures, console_.options().verbose));
+  write(to_json(figures), page_of(figures, console_.shows_details()));
   if (const int code = verdict(*figures.before); code != 0) return code;
   return verdict(*figures.after);
 }
 
-void RunResult::write(const std::string& json, const std::string& text) {
+void RunResult::write(const std::string& json, const Page& page, size_t pages) {
   console_.set_session({});  // what fails from here on is a verdict on what all ran
   json_.write(json);
   json_.finish();
-  console_.print(text);
+  console_.show(page, pages);
 }
 
 int RunResult::verdict(const RunSummaryFigures& figures) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/cli/console.h"
+#include "app/cli/page.h"
 #include "core/exports/text_output.h"
 #include "core/summary/results.h"
 #include "core/summary/what_if.h"
@@ -36,7 +37,7 @@ class RunResult {
   static int verdict(const RunSummaryFigures& figures);
 
  private:
-  void write(const std::string& json, const std::string& text);
+  void write(const std::string& json, const Page& page, size_t pages = 1);
   void write_half();
   /// Prints the warnings with the name of their phase.
   void warn(const RunSummaryFigures& of) const;

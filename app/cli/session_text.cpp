@@ -6,6 +6,7 @@
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/sheet_text.h"
@@ -13,7 +14,28 @@
 
 namespace stormcell::cli {
 
-std::string to_text(const SessionRuns& list) {
+namespace {
+
+/// How many runs there are, what the newest one found, and where to look at it.
+std::vector<std::string> session_conclusions(const SessionRuns& list) {
+  std::vector<std::string> sentences = {
+      list.file + " holds " + counted(std::ssize(list.runs), "run") +
+      (list.placements.empty() ? "" : " and " + counted(std::ssize(list.placements), "placement")) +
+      (list.model.empty() ? "" : " of " + list.model) + "."};
+  if (list.runs.empty()) return sentences;
+  const SessionRunLine& newest = list.runs.back();
+  const std::string run = list.file + "#" + std::to_string(newest.id);
+  std::string sentence = "The newest run, #" + std::to_string(newest.id) + " (" + newest.kind + "), is " +
+                         std::string(to_text(newest.status)) + " after " + counted(newest.batches, "batch");
+  if (newest.speedup) sentence += ", " + number_text(*newest.speedup) + " times as fast as the model as it came";
+  if (newest.verified) sentence += *newest.verified ? ", verified" : ", not verified";
+  sentences.push_back(sentence + ".");
+  sentences.push_back(newest.figures ? next_command({"report", run, "-o", "report.html"})
+                                     : next_command({"analyze", run}));
+  return sentences;
+}
+
+std::string session_details(const SessionRuns& list) {
   std::string text = list.file + ": " + bytes_text(list.bytes) + ", begun " + list.created + " by Stormcell " +
                      list.program + ", schema " + std::to_string(list.schema) +
                      (list.checked ? "; all of it was read: no damage" : "") + "\n";
@@ -37,7 +59,7 @@ std::string to_text(const SessionRuns& list) {
          !run.verified   ? "-"
          : *run.verified ? "yes"
                          : "NO",
-         !run.passes.empty() ? joined(run.passes)
+         !run.passes.empty() ? joined(names_of_passes(run.passes))
          : run.figures       ? ""
                              : "recording"});
     std::string on = (run.data.empty() ? std::string("data not known") : run.data) + ", " +
@@ -57,5 +79,9 @@ std::string to_text(const SessionRuns& list) {
     placements.push_back({"#" + std::to_string(p.id), p.name, p.solver, "#" + std::to_string(p.run), p.created});
   return text + "\n" + table_text(placements, {});
 }
+
+}  // namespace
+
+Page page_of(const SessionRuns& list) { return {session_conclusions(list), session_details(list)}; }
 
 }  // namespace stormcell::cli

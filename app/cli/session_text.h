@@ -2,10 +2,11 @@
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/readings/session_runs.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const SessionRuns& runs);
+Page page_of(const SessionRuns& runs);
 
 }  // namespace stormcell::cli

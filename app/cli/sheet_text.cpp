@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "app/cli/numbers_text.h"
+#include "core/base/counted.h"
 #include "core/summary/sheet_text.h"
 
 namespace stormcell::cli {
@@ -24,7 +25,7 @@ std::string needs_text(const ModelSheet& s) {
   return rows.empty() ? std::string() : "\n" + table_text(rows, {});
 }
 
-std::string to_text(const ModelSheet& s) {
+Page page_of(const ModelSheet& s) {
   std::string head = s.name + ": " + s.kind;
   if (!s.family.empty()) head += ", " + s.family;
   Rows rows;
@@ -33,7 +34,17 @@ std::string to_text(const ModelSheet& s) {
   if (!s.lacks.empty()) text += "\nnot run by this version:\n";
   for (const SheetLack& lack : s.lacks) text += "  " + stormcell::to_text(lack) + "\n";
   if (!s.recorder.empty()) text += "\nits routing can be recorded: recorder " + s.recorder + "\n";
-  return text;
+  std::vector<std::string> sentences = {s.name + " is " +
+                                        (s.family.empty() ? s.kind : s.family + ", stored as " + s.kind) +
+                                        (s.parameters > 0 ? ", with " + parameters_text(s.parameters) : "") + "."};
+  if (s.experts > 0)
+    sentences.push_back("It has " + counted(s.experts, "expert") + " in " + counted(s.layers_with_experts, "layer") +
+                        (s.k > 0 ? ", and a cell goes to " + count_text(s.k) + " of them" : "") + ".");
+  if (!s.runnable)
+    sentences.push_back("This version does not run it" +
+                        (s.lacks.empty() ? "." : ": " + stormcell::to_text(s.lacks.front()) + "."));
+  if (!s.recorder.empty()) sentences.push_back(next_command({"recorder", s.recorder}));
+  return {std::move(sentences), std::move(text)};
 }
 
 }  // namespace stormcell::cli

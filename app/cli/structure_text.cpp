@@ -36,9 +36,31 @@ std::string operations_text(const ModelStructure& s) {
   return operations + (assumed.empty() ? "" : " where " + assumed);
 }
 
-}  // namespace
+/// The kind of the model, its routers and operations, and whether this version runs it.
+std::vector<std::string> structure_conclusions(const ModelStructure& s) {
+  int64_t branches = 0;
+  for (const RouterStructure& r : s.routers) branches += r.branches;
+  std::vector<std::string> sentences = {
+      s.name + " is a model of the family " + s.family + " with " + parameters_text(s.parameters) + ".",
+      s.routers.empty() ? "It has no routers, so there is nothing to record."
+                        : "Its " + counted(std::ssize(s.routers), "router") + " choose among " +
+                              counted(branches, "branch") + ", and it takes " + operations_text(s) + "."};
+  if (s.routers.size() == 1)
+    sentences.back() =
+        "Its router chooses among " + counted(branches, "branch") + ", and it takes " + operations_text(s) + ".";
+  if (!s.unsupported.empty()) {
+    sentences.push_back("This version does not run it: " + s.unsupported.front() + ".");
+    return sentences;
+  }
+  const bool demo = s.name.starts_with("demo:");
+  sentences.push_back(next_command({"optimize", s.name, "--data",
+                                    demo        ? s.name + "-sample"
+                                    : s.picture ? "random:16"
+                                                : "random:16x16"}));
+  return sentences;
+}
 
-std::string to_text(const ModelStructure& s, bool verbose) {
+std::string structure_details(const ModelStructure& s, bool verbose) {
   std::string text = s.name + ": " + s.family + ", " + parameters_text(s.parameters) + ", " +
                      stored_text(s.weight_bytes) + ", " + weights_text(s.weights, s.weights_stated) + ", " +
                      operations_text(s) + "\n";
@@ -103,6 +125,12 @@ std::string to_text(const ModelStructure& s, bool verbose) {
   if (s.plan) text += plan_text(*s.plan);
   for (const std::string& u : s.unsupported) text += "not in this version: " + u + "\n";
   return text;
+}
+
+}  // namespace
+
+Page page_of(const ModelStructure& s, bool verbose) {
+  return {structure_conclusions(s), structure_details(s, verbose)};
 }
 
 }  // namespace stormcell::cli

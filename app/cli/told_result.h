@@ -7,10 +7,10 @@
 
 namespace stormcell::cli {
 
-/// Runs work(progress), whose result has to_json() and may have `warnings`, and prints it. `json_path`: of --json;
-/// empty: none. The file is opened first, so that the work is not in vain if it cannot be written.
-template <class Work, class ToText>
-void tell_result(Console& console, const std::string& json_path, Work&& work, ToText&& to_text) {
+/// Runs work(progress), whose result has to_json() and may have `warnings`, and shows its page. `json_path`: of --json;
+/// empty: none. The file is opened first: who cannot write it has not worked for nothing.
+template <class Work, class ToPage>
+void tell_result(Console& console, const std::string& json_path, Work&& work, ToPage&& to_page) {
   TextOutput json(json_path);
   if (json.is_standard_output()) console.take_standard_output();
   const auto result = work(console.progress());
@@ -18,7 +18,7 @@ void tell_result(Console& console, const std::string& json_path, Work&& work, To
     for (const std::string& w : result.warnings) console.warning(w);
   json.write(to_json(result));
   json.finish();
-  console.print(to_text(result));
+  console.show(to_page(result));
 }
 
 }  // namespace stormcell::cli

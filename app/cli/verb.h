@@ -36,6 +36,7 @@ std::unique_ptr<Verb> make_export();
 std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_diff();
+std::unique_ptr<Verb> make_drift();
 std::unique_ptr<Verb> make_batch();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_measure_again();

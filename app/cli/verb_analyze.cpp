@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/cli/analysis_words.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/told_result.h"
@@ -130,7 +131,7 @@ bool is_needed(std::string_view fact, const AnalyzeFigures& f) {
   return fact != "homes" && fact != "timings";
 }
 
-std::string to_text(const AnalyzeFigures& f) {
+std::string analysis_details(const AnalyzeFigures& f) {
   const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "router") + " of " + counted(f.branches, "branch") +
@@ -190,9 +191,10 @@ void warn_unless_finished(Console& console, const Figures& f) {
 class AnalyzeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", options_.session, "S.storm, S.storm#3 or S.storm#name (the newest run)");
-    add_text(app, "--cache", options_.cache, "replay the choices through a cache of experts, with --budget",
-             "lru|lfu|belady");
+    add_argument(app, "SESSION", options_.session,
+                 "Names the recording: S.storm, S.storm#3 or S.storm#name (default: the newest run of the session).");
+    add_text(app, "--cache", options_.cache,
+             "Replays the choices through a cache of experts of --budget bytes (default: none).", "lru|lfu|belady");
     app.add_option_function<std::string>(
            "--budget",
            [this](const std::string& text) {
@@ -201,10 +203,10 @@ class AnalyzeVerb : public Verb {
                bad_input("--budget", "\"" + text + "\" is no number of bytes above 0", "4000MiB");
              options_.budget_bytes = bytes->value;
            },
-           "what the cache holds")
+           "Sets the size of the cache (required with --cache; no default).")
         ->type_name("BYTES");
-    add_text(app, "--against", options_.against, "another recording of the same model: does it go elsewhere?",
-             "SESSION");
+    add_text(app, "--against", options_.against,
+             "Says whether another recording of the same model routes otherwise (default: none).", "SESSION");
     add_json_option(app, json_);
   }
 
@@ -214,10 +216,15 @@ class AnalyzeVerb : public Verb {
     const auto analyze = [&](const Progress& progress) {
       AnalyzeFigures figures = analyze_session(options_, progress);
       warn_unless_finished(console, figures);
-      if (figures.against) warn_unless_finished(console, *figures.against);
+      if (figures.against) {
+        console.warning("--against is a verb of its own: stormcell drift A B");
+        warn_unless_finished(console, *figures.against);
+      }
       return figures;
     };
-    tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) { return to_text(figures); });
+    tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) {
+      return Page{analysis_conclusions(figures), analysis_details(figures)};
+    });
     return 0;
   }
 

@@ -53,9 +53,10 @@ std::string read_if_there(const std::string& path) {
 class BatchVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "JOBS.json", jobs_,
-                 "{\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths are "
-                 "relative to its folder");
+    add_argument(
+        app, "JOBS.json", jobs_,
+        "Names the jobs: {\"schema\": \"stormcell.jobs/1\", \"jobs\": [{\"name\": ..., \"args\": [...]}, ...]}; paths "
+        "are relative to its folder.");
     add_json_option(app, json_);
   }
 
@@ -65,10 +66,12 @@ class BatchVerb : public Verb {
     const std::vector<Job> jobs = read_jobs(jobs_);
     const ScratchFolder scratch;
     std::vector<JobResult> results;
+    console.show({{jobs_ + " has " + counted(std::ssize(jobs), "job") + ", which run one after another."}, {}});
+    page_lines_ = lines_of_each(std::ssize(jobs), console);
     for (const Job& job : jobs) {
       if (console.cancel().cancelled()) break;
       console.report("job " + job.name, static_cast<int64_t>(results.size()), static_cast<int64_t>(jobs.size()));
-      console.print("== " + job.name + "\n");
+      if (page_lines_ > 0) console.print("\n== " + job.name + "\n");
       results.push_back(run(job, scratch.path() + "/job.json", console, json.is_standard_output()));
       const JobResult& r = results.back();
       if (r.exit != 0)
@@ -77,7 +80,7 @@ class BatchVerb : public Verb {
     }
     json.write(to_json(results));
     json.finish();
-    console.print(summary(results));
+    console.print("\n"), console.show({{}, summary(results)});
     console.cancel().check();
     const auto bad = std::count_if(results.begin(), results.end(), [](const JobResult& r) { return r.exit != 0; });
     if (bad > 0)
@@ -86,14 +89,28 @@ class BatchVerb : public Verb {
   }
 
  private:
+  /// The lines of a job's page: all pages and the table below them take the 60 lines of one verb. 0: none.
+  static int64_t lines_of_each(int64_t jobs, const Console& console) {
+    constexpr int64_t kAround = 4;  // the first sentence, and the head of the table
+    constexpr int64_t kOfJob = 3;   // an empty line, its name, and its row in the table
+    if (console.options().all) return kMostLines;
+    return jobs == 0 ? 0 : std::max<int64_t>((static_cast<int64_t>(kMostLines) - kAround) / jobs - kOfJob, 0);
+  }
+
   JobResult run(const Job& job, const std::string& own_json, Console& console, bool silent) const {
     JobResult result;
     result.job = job;
     ChildOptions child;
     child.arguments = job.args;
     child.folder = folder_of_jobs(jobs_);
-    child.silent = silent || console.options().quiet;
+    child.silent = silent || console.options().quiet || page_lines_ == 0;
     child.called_for = "batch";
+    // Behind the job's own words, so that --all of its own stays.
+    if (console.options().all && std::find(job.args.begin(), job.args.end(), "--all") == job.args.end())
+      child.arguments.emplace_back("--all");
+    if (!console.options().all)
+      child.arguments.insert(child.arguments.end(),
+                             {"--page-lines", std::to_string(std::max<int64_t>(page_lines_, 1))});
     std::string json = json_of(job.args);
     const bool asks = !json.empty();
     if (!asks && std::find(std::begin(kWithJson), std::end(kWithJson), job.args[0]) != std::end(kWithJson)) {
@@ -124,6 +141,7 @@ class BatchVerb : public Verb {
   }
 
   std::string jobs_, json_;
+  int64_t page_lines_ = 0;  ///< of each job
 };
 
 }  // namespace

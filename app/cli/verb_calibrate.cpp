@@ -5,6 +5,7 @@
 #include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
@@ -68,20 +69,38 @@ std::string check_text(const CalibrateFigures& f) {
   return text + "\n" + table_text(errors, {1, 2, 3});
 }
 
+std::vector<std::string> calibration_conclusions(const CalibrateFigures& f, const std::string& output) {
+  std::vector<std::string> fits;
+  if (!f.fits.empty()) fits.push_back(counted(std::ssize(f.fits), "line"));
+  if (!f.curves.empty()) fits.push_back(counted(std::ssize(f.curves), "curve"));
+  std::vector<std::string> sentences = {"The calibration is of " + counted(f.calls, "call") +
+                                        (fits.empty() ? "." : ": " + joined_with_and(fits) + ".")};
+  for (const ErrorLine& e : f.errors)
+    if (e.calls > 0 && sentences.size() < 4)
+      sentences.push_back("Its " + std::string(to_text(e.kind)) + " predictions of " + counted(e.calls, "call") +
+                          " are off by " + number_text(100 * e.mean, 2) + " % on average and " +
+                          number_text(100 * e.worst, 2) + " % at worst.");
+  if (!output.empty() && output != "-")
+    sentences.push_back(next_command({"place", "S.storm", "--cluster", "preset:8x-h100", "--calibration", output}));
+  return sentences;
+}
+
 class CalibrateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("FILE", calibrate_.files,
-                   "CSV of measured calls, output of nccl-tests, CAL.json that was written before, or S.storm: times "
-                   "of its experts' products")
+    app.add_option(
+           "FILE", calibrate_.files,
+           "Names measured calls: a CSV, output of nccl-tests, an earlier CAL.json, or S.storm with times of its "
+           "experts' products.")
         ->type_name("")
         ->required();
-    add_text(app, "-o", output_, "where to write the calibration", "CAL.json");
-    add_text(app, "--check", calibrate_.check, "other calls, as FILE: predicted, and compared with their times",
+    add_text(app, "-o", output_, "Writes the calibration to this file (default: none, which needs --check).",
+             "CAL.json");
+    add_text(app, "--check", calibrate_.check, "Predicts other calls and compares with their times (default: none).",
              "CALLS.csv");
     add_whole_number(
         app, "--nic-gbit", calibrate_.nic_gbit, 1,
-        "of one GPU's network card, Gbit/s: of outputs of nccl-tests over several hosts, which do not say it");
+        "Sets the network speed of one GPU in Gbit/s, which nccl-tests output does not contain (default: not known).");
     add_size_options(app, calibrate_.sizes);
     add_json_option(app, json_);
   }
@@ -100,8 +119,8 @@ class CalibrateVerb : public Verb {
           calibration.finish();
           return figures;
         },
-        [](const CalibrateFigures& figures) {
-          return fits_text(figures) + curves_text(figures) + check_text(figures);
+        [this](const CalibrateFigures& f) {
+          return Page{calibration_conclusions(f, output_), fits_text(f) + curves_text(f) + check_text(f)};
         });
     return 0;
   }

@@ -7,6 +7,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
@@ -70,9 +71,9 @@ int rank(const ComparedFigure& r) {
 }
 double relative(const ComparedFigure& r) { return r.difference && *r.a != 0 ? std::fabs(*r.difference / *r.a) : 0; }
 
-/// The amount shown: everything, or at most kMostLines lines.
+/// The amount shown: everything, or the rows that differ most, so that both tables have room on a page.
 enum class Shown : uint8_t { short_table, details, all };
-constexpr size_t kMostLines = 40;
+constexpr size_t kRoomOfTables = 40;
 
 using Row = std::vector<std::string>;
 
@@ -143,7 +144,7 @@ std::string comparison_text(const Comparison& comparison, Shown shown) {
   std::vector<Row> distances = distance_rows(comparison, shown);
   int64_t more = 0;
   if (shown != Shown::all) {
-    const size_t room = kMostLines - kAround,
+    const size_t room = kRoomOfTables - kAround,
                  of_routing =
                      std::min(distances.size(), std::max(kOfRouting, room - std::min(room, figures.rows.size())));
     figures.rows = first_of(std::move(figures.rows), room - of_routing, more);
@@ -168,18 +169,45 @@ std::string comparison_text(const Comparison& comparison, Shown shown) {
          "distances between the shares of the branches: 0: the same shares; total variation 1: no branch in common\n";
 }
 
+/// Worse and better figures beyond chance, the worst one, where the routing differs, and the next command.
+std::vector<std::string> comparison_conclusions(const Comparison& c) {
+  int64_t worse = 0, better = 0, equal = 0;
+  const ComparedFigure* worst = nullptr;
+  for (const ComparedFigure& r : c.rows) {
+    equal += r.difference == 0.0;
+    if (!r.difference || *r.difference == 0 || !r.comparable || !r.significant || !*r.significant) continue;
+    worse += rank(r) == 0, better += rank(r) == 4;
+    if (rank(r) == 0 && (!worst || relative(r) > relative(*worst))) worst = &r;
+  }
+  const std::string of = counted(std::ssize(c.rows), "figure");
+  std::vector<std::string> sentences = {"B is worse than A beyond chance in " + count_text(worse) + " of " + of +
+                                        " and better in " + count_text(better) + "; " + count_text(equal) +
+                                        (equal == 1 ? " is" : " are") + " equal."};
+  if (worst)
+    sentences.push_back("The worst is " + name_text(worst->figure) + ", from " + figure_text(worst->figure, worst->a) +
+                        " to " + figure_text(worst->figure, worst->b) + ".");
+  const auto farthest = std::max_element(
+      c.routing.begin(), c.routing.end(),
+      [](const RoutingDistance& x, const RoutingDistance& y) { return x.total_variation < y.total_variation; });
+  if (farthest != c.routing.end())
+    sentences.push_back(farthest->total_variation > 0
+                            ? "The routing differs most at " + farthest->router + ", by a total variation of " +
+                                  number_text(farthest->total_variation) + "."
+                            : "Every branch gets the same share of cells in both runs.");
+  sentences.push_back(next_command({"compare", c.a, c.b, "--all"}));
+  return sentences;
+}
+
 class CompareVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "A", a_, "a session (S.storm, S.storm#3) or a file that --json wrote");
-    add_argument(app, "B", b_, "the same");
+    add_argument(app, "A", a_, "Names a session (S.storm, S.storm#3) or a file that --json wrote.");
+    add_argument(app, "B", b_, "Names another one, which is judged beside A.");
     app.add_option("--fail-if", conditions_,
-                   "exit 1 where it holds for B: 'speedup<0.95', 'speedup_ci95[0]<1', 'verified.passed==false', "
-                   "'optimized.latency_ms.median>1.05*a'")
+                   "Ends with exit code 1 if the condition holds for B, such as 'speedup<0.95', 'speedup_ci95[0]<1', "
+                   "'verified.passed==false' or 'optimized.latency_ms.median>1.05*a' (default: none).")
         ->type_name("CONDITION")
         ->allow_extra_args(false);
-    app.add_flag("--all", all_,
-                 "every figure, equal ones and details too; without it at most 40 lines, the worst first");
     add_json_option(app, json_);
   }
 
@@ -197,9 +225,10 @@ class CompareVerb : public Verb {
         console.warning((side == 0 ? comparison.a : comparison.b) + ": the speed-up was " + kNotMeasured + ": " + why);
     json.write(to_json(comparison));
     json.finish();
-    console.print(comparison_text(comparison, all_                        ? Shown::all
-                                              : console.options().verbose ? Shown::details
-                                                                          : Shown::short_table));
+    const Shown shown = console.options().all       ? Shown::all
+                        : console.options().verbose ? Shown::details
+                                                    : Shown::short_table;
+    console.show({comparison_conclusions(comparison), comparison_text(comparison, shown)});
     std::string reasons;
     for (const FailVerdict& v : verdicts)
       if (v.fails) add_to_list(reasons, v.reason, "; ");
@@ -210,7 +239,6 @@ class CompareVerb : public Verb {
  private:
   std::string a_, b_, json_;
   std::vector<std::string> conditions_;
-  bool all_ = false;
 };
 
 }  // namespace

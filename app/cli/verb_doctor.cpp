@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/machine/doctor.h"
@@ -11,7 +12,7 @@
 namespace stormcell::cli {
 namespace {
 
-std::string joined(const std::vector<std::string>& words) {
+std::string words_or_none(const std::vector<std::string>& words) {
   std::string text;
   for (const std::string& w : words) text += (text.empty() ? "" : " ") + w;
   return text.empty() ? "none" : text;
@@ -25,8 +26,8 @@ std::string report_text(const DoctorReport& r) {
                                ", all used" +
                                (r.cpu_limit > 0 ? "; the control group gives " + number_text(r.cpu_limit) : "")});
   if (r.l3_bytes > 0) rows.push_back({"caches", "L2 " + bytes_text(r.l2_bytes) + ", L3 " + bytes_text(r.l3_bytes)});
-  rows.push_back({"features", joined(r.features)});
-  rows.push_back({"kernels", r.isa + " (there are " + joined(r.available_isas) + ")"});
+  rows.push_back({"features", words_or_none(r.features)});
+  rows.push_back({"kernels", r.isa + " (there are " + words_or_none(r.available_isas) + ")"});
   for (const std::string& reason : r.not_used) rows.push_back({"  not used", reason});
   rows.push_back(
       {"memory", bytes_text(r.memory_bytes) + ", " + bytes_text(r.available_bytes) + " available" +
@@ -44,6 +45,15 @@ std::string report_text(const DoctorReport& r) {
   return table_text(rows, {});
 }
 
+std::vector<std::string> doctor_conclusions(const DoctorReport& r) {
+  const bool card = r.cuda_reason.empty();
+  return {"Stormcell " + r.version + " uses all " + counted(r.cores, "core") + " of this machine with its " + r.isa +
+              " kernels.",
+          bytes_text(r.available_bytes) + " of memory are available for models and data.",
+          card ? "Models run on the GPU with --device cuda." : "No model runs on a GPU here: " + r.cuda_reason + ".",
+          next_command({"optimize", "demo:switch-names", "--data", "demo:switch-names-sample"})};
+}
+
 class DoctorVerb : public Verb {
  public:
   void add_options(CLI::App& app) override { add_json_option(app, json_); }
@@ -51,7 +61,9 @@ class DoctorVerb : public Verb {
   int execute(Console& console) override {
     tell_result(
         console, json_, [](const Progress&) { return examine_machine(); },
-        [](const DoctorReport& report) { return report_text(report); });
+        [](const DoctorReport& report) {
+          return Page{doctor_conclusions(report), report_text(report)};
+        });
     return 0;
   }
 

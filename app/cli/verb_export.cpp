@@ -14,18 +14,22 @@ namespace {
 class ExportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", export_.session,
-                 "S.storm, S.storm#3 or S.storm#name (the newest run that holds what is asked for)");
+    add_argument(
+        app, "SESSION", export_.session,
+        "Names the run: S.storm, S.storm#3 or S.storm#name (default: the newest run that holds what is asked for).");
     std::string formats = "formats:", tables;
     for (const ExportFormat& f : export_formats())
       formats += "\n  " + std::string(f.id) + ": " + std::string(f.summary);
     for (const CsvTable& t : csv_tables()) add_to_list(tables, t.what);
-    add_text(app, "--format", format_, "one of the formats below", "FORMAT");
-    add_text(app, "--what", export_.what, "csv: " + tables + "; trtllm: static, dynamic", "WHAT");
-    add_text(app, "-o", output_, "file to write; - is standard output, the default of texts", "FILE|-");
-    add_whole_number(app, "--shared-experts", export_.shared_experts, 1,
-                     "vllm-ascend with mix_placement: shared experts of the model, each written on every device");
-    app.add_flag("--no-pictures", no_pictures_, "session: the copy holds none of the pictures that the session keeps");
+    add_text(app, "--format", format_, "Names one of the formats below (required; no default).", "FORMAT");
+    add_text(app, "--what", export_.what,
+             "Names the table of csv (" + tables + ") or the kind of trtllm (static, dynamic; default: static).",
+             "WHAT");
+    add_text(app, "-o", output_, "Writes to this file; - is standard output (default of texts: -).", "FILE|-");
+    add_whole_number(
+        app, "--shared-experts", export_.shared_experts, 1,
+        "Writes N shared experts of the model on every device, for vllm-ascend with mix_placement (default: none).");
+    app.add_flag("--no-pictures", no_pictures_, "Leaves the pictures of a session out of its copy.");
     app.footer(formats);
   }
 
@@ -41,7 +45,7 @@ class ExportVerb : public Verb {
     // Standard output has the file itself, so a choice among several is said on standard error.
     if (export_.output == "-" && placement.find(", the newest of ") != std::string::npos)
       console.warning(export_.session + ": " + placement + " was written (name another by its number)");
-    console.print(export_.output + (placement.empty() ? "" : ": " + placement) + "\n");
+    console.show({{"The export is in " + export_.output + (placement.empty() ? "." : ": " + placement + ".")}, {}});
     return 0;
   }
 

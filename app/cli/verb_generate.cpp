@@ -12,7 +12,7 @@ class GenerateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "generate", experiment_);
-    add_text(app, "-o", session_, "session to append to", "S.storm");
+    add_text(app, "-o", session_, "Appends every decision to this session (default: none).", "S.storm");
     add_json_option(app, json_);
   }
 

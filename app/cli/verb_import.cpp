@@ -7,6 +7,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/run_result.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
@@ -84,26 +85,50 @@ std::string import_text(const ImportFigures& f) {
   return table_text(rows, {});
 }
 
+std::vector<std::string> import_conclusions(const ImportFigures& f) {
+  int64_t runs = 0;
+  std::string first;
+  for (const ImportedSession& s : f.sessions) {
+    runs += std::ssize(s.runs);
+    if (first.empty() && !s.runs.empty()) first = s.session + "#" + std::to_string(s.runs.front());
+  }
+  if (runs == 0)
+    return {"Nothing was imported: the session has every file already.", next_command({"inspect", f.session})};
+  const std::string where = runs == 1 ? first
+                                      : counted(runs, "run") + " of " + counted(std::ssize(f.sessions), "session") +
+                                            ", the first of them " + first;
+  std::vector<std::string> sentences = {"The import read " + counted(f.choices, "choice") + " into " + where + "."};
+  std::vector<std::string> lacks;
+  for (const std::string& fact : f.lacks)
+    if (f.recorded.empty() || !is_beyond_recorders(fact)) lacks.push_back(fact);
+  if (!lacks.empty()) sentences.push_back("The trace lacks " + joined_with_and(lacks) + ".");
+  sentences.push_back(next_command({"analyze", first}));
+  return sentences;
+}
+
 class ImportVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("TRACE", import_.traces,
-                   "routing traces, each a run of its own, or folders of them; only traces that the session does not "
-                   "have yet are read, "
-                   "and each model has its own session")
+    app.add_option(
+           "TRACE", import_.traces,
+           "Names routing traces, each a run of its own, or folders of them; traces that the session has already "
+           "are left out.")
         ->type_name("")
         ->required();
-    add_text(app, "-o", import_.session, "session to append to", "S.storm");
-    add_text(app, "--format", import_.format, "one of the formats below (recognised by its content)", "FORMAT");
-    add_text(app, "--model-config", import_.model_config, "the model's config.json, for what a trace does not say",
-             "config.json");
+    add_text(app, "-o", import_.session,
+             "Appends the runs to this session; another model gets a session of its own (required; no default).",
+             "S.storm");
+    add_text(app, "--format", import_.format, "Names one of the formats below (default: recognised by its content).",
+             "FORMAT");
+    add_text(app, "--model-config", import_.model_config,
+             "Reads what a trace does not say from the model's config.json (default: none).", "config.json");
     add_whole_number(app, "--hidden", import_.hidden, 1,
-                     "width of a cell's hidden state, where there is no config.json");
-    add_whole_number(app, "--ffn", import_.ffn, 1, "inner width of a branch, where there is no config.json");
-    add_whole_number(
-        app, "--shared-experts", import_.shared_experts, 0,
-        "shared experts that the server fused, whose ids stand behind the routed ones (the config.json's; SGLang: "
-        "num_fused_shared_experts)");
+                     "Sets the width of a cell's hidden state, if there is no config.json (default: not known).");
+    add_whole_number(app, "--ffn", import_.ffn, 1,
+                     "Sets the inner width of a branch, if there is no config.json (default: not known).");
+    add_whole_number(app, "--shared-experts", import_.shared_experts, 0,
+                     "Sets the number of shared experts that the server fused behind the routed ones, as SGLang's "
+                     "num_fused_shared_experts says (default: that of config.json).");
     add_json_option(app, json_);
     std::string formats = "formats:";
     for (const ImportFormat& f : import_formats())
@@ -121,7 +146,9 @@ class ImportVerb : public Verb {
     console.set_session(import_.session);
     tell_result(
         console, json_, [this](const Progress& progress) { return import_traces(import_, progress); },
-        [](const ImportFigures& figures) { return import_text(figures); });
+        [](const ImportFigures& f) {
+          return Page{import_conclusions(f), import_text(f)};
+        });
     return 0;
   }
 

@@ -21,21 +21,25 @@ namespace {
 class InspectVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "MODEL", model_,
-                 "a folder, a .safetensors file, preset:NAME or demo:NAME; or a session, whose runs are listed; or any "
-                 "model of other programs (GGUF, .safetensors, .onnx, .pt2, .pt), whose headers say what it is");
-    add_text(app, "--size", size_, "size of the pictures, of a model that takes several", "HxW");
+    add_argument(
+        app, "MODEL", model_,
+        "Names a model (a folder, a .safetensors file, preset:NAME or demo:NAME), a session, or a model of other "
+        "programs (GGUF, .safetensors, .onnx, .pt2, .pt).");
+    add_text(app, "--size", size_,
+             "Sets the size of the pictures, if the model takes several (default: the model's own).", "HxW");
     add_setting(app, "annotations", settings_);
-    add_text(app, "--phase", phase_,
-             "whose graph: of one pass through the model, or of the decoding of new tokens (forward)",
+    add_text(app, "--phase", phase_, "Shows the graph of one pass through the model or of decoding (default: forward).",
              "forward|decode");
-    add_text(app, "--config", config_, "a configuration that optimize wrote: the graph as its passes leave it");
+    add_text(app, "--config", config_,
+             "Shows the graph as the passes of this configuration leave it (default: as the model came).");
     add_text(app, "--segments", segments_,
-             "the plan as a tree of segments: what the device runs without the host, and why it asks for it", "FILE|-");
+             "Writes the plan as a tree of segments that the device runs without the host; - is standard output "
+             "(default: none).",
+             "FILE|-");
     add_setting(app, "weight_budget", settings_);
-    add_text(app, "--text", text_, "the graph as text", "FILE|-");
-    add_text(app, "--dot", dot_, "the graph for Graphviz", "FILE|-");
-    app.add_flag("--check", check_, "of a session: read all of it, and say whether it is damaged");
+    add_text(app, "--text", text_, "Writes the graph as text; - is standard output (default: none).", "FILE|-");
+    add_text(app, "--dot", dot_, "Writes the graph for Graphviz; - is standard output (default: none).", "FILE|-");
+    app.add_flag("--check", check_, "Reads all of a session, and says whether it is damaged.");
     add_json_option(app, json_);
   }
 
@@ -62,8 +66,9 @@ class InspectVerb : public Verb {
     dot.write(model.dot);
     segments.write(model.segments);
     for (TextOutput* out : {&json, &text, &dot, &segments}) out->finish();
-    console.print(to_text(model.structure, console.options().verbose) +
-                  (model.structure.sheet ? needs_text(*model.structure.sheet) : std::string()));
+    Page page = page_of(model.structure, console.shows_details());
+    if (model.structure.sheet) page.details += needs_text(*model.structure.sheet);
+    console.show(page);
     return 0;
   }
 
@@ -93,7 +98,7 @@ class InspectVerb : public Verb {
     for (const std::string& w : sheet.warnings) console.warning(w);
     json.write(to_json(sheet));
     json.finish();
-    console.print(to_text(sheet));
+    console.show(page_of(sheet));
     return 0;
   }
 
@@ -102,7 +107,7 @@ class InspectVerb : public Verb {
     const SessionRuns list = list_session_runs(model_, check_, console.progress());
     json.write(to_json(list));
     json.finish();
-    console.print(to_text(list));
+    console.show(page_of(list));
     return 0;
   }
 

@@ -13,8 +13,8 @@ namespace {
 class MeasureAgainVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "REQUEST", request_, "what the run asks for");
-    add_argument(app, "FIGURES", figures_, "file for what was measured");
+    add_argument(app, "REQUEST", request_, "Names the file with what the run asks for.");
+    add_argument(app, "FIGURES", figures_, "Names the file for what was measured.");
   }
 
   int execute(Console& console) override {

@@ -4,6 +4,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/run_result.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
@@ -14,7 +15,7 @@
 namespace stormcell::cli {
 namespace {
 
-std::string to_text(const MergeFigures& f) {
+std::string merge_details(const MergeFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model},
       {"merged by", std::string(to_text(f.by)) + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " +
@@ -31,14 +32,16 @@ std::string to_text(const MergeFigures& f) {
 class MergeVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    app.add_option("SESSION", merge_.parts, "S.storm (all imported runs of it), S.storm#3 or S.storm#name: the parts")
+    app.add_option("SESSION", merge_.parts,
+                   "Names the parts: S.storm for all its imported runs, S.storm#3 or S.storm#name.")
         ->type_name("")
         ->required();
-    add_text(app, "-o", merge_.session, "session to append to", "S.storm");
-    add_text(app, "--by", merge_.by,
-             "join steps of several ranks, or put one part behind the other (ranks where the parts tell theirs)",
-             "ranks|days");
-    add_text(app, "--name", merge_.name, "of the run: S.storm#NAME finds it (merged)", "NAME");
+    add_text(app, "-o", merge_.session, "Appends the merged run to this session (required; no default).", "S.storm");
+    add_text(
+        app, "--by", merge_.by,
+        "Joins steps of several ranks, or puts one part behind the other (default: ranks if the parts name theirs).",
+        "ranks|days");
+    add_text(app, "--name", merge_.name, "Names the run, so that S.storm#NAME finds it (default: merged).", "NAME");
     add_json_option(app, json_);
   }
 
@@ -49,7 +52,14 @@ class MergeVerb : public Verb {
     check_session_option(merge_.session);
     tell_result(
         console, json_, [this](const Progress& progress) { return merge_runs(merge_, progress); },
-        [](const MergeFigures& figures) { return to_text(figures); });
+        [](const MergeFigures& f) {
+          const std::string run = f.session + "#" + std::to_string(f.run);
+          return Page{{"The merge joined " + counted(std::ssize(f.parts), "part") + " into " + run + " by " +
+                           std::string(to_text(f.by)) + ": " + counted(f.steps, "step") + " in " +
+                           counted(f.batches, "batch") + ".",
+                       next_command({"analyze", run})},
+                      merge_details(f)};
+        });
     return 0;
   }
 

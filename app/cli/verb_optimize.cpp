@@ -9,7 +9,6 @@
 #include "core/base/child_process.h"
 #include "core/base/clock.h"
 #include "core/base/error.h"
-#include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
 #include "core/base/scratch_folder.h"
 #include "core/experiment/pass_list.h"
@@ -24,16 +23,13 @@ class OptimizeVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "optimize", experiment_);
     add_optimize_options(app, optimize_, experiment_);
-    add_text(app, "-o", optimize_.session, "session to append profile, timings and result to", "S.storm");
-    std::string known;
-    for (const PassLine& pass : list_passes()) add_to_list(known, pass.id + (pass.lossy ? "*" : ""), " ");
-    const std::string about = known.find('*') == std::string::npos
-                                  ? "passes: " + known
-                                  : "passes (* changes results, only when enabled): " + known;
-    app.footer(about + "\n" + options_text());
-    add_text(app, "--config-out", config_out_, "the configuration found, for run --config; - is standard output",
+    add_text(app, "-o", optimize_.session, "Appends profile, timings and result to this session (default: none).",
+             "S.storm");
+    app.footer(passes_list() + options_text());
+    add_text(app, "--config-out", config_out_,
+             "Writes the configuration found, for run --config; - is standard output (default: none).", "FILE|-");
+    add_text(app, "--report", report_, "Writes one self-contained HTML page; - is standard output (default: none).",
              "FILE|-");
-    add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
     add_json_option(app, json_);
   }
 
@@ -91,6 +87,16 @@ class OptimizeVerb : public Verb {
     if (file.empty()) return;
     write_report(figures.session + "#" + std::to_string(figures.session_run), file);
     if (file != "-") console.print("report  " + file + "\n");
+  }
+  /// "  unpad               Skip padding. Products, attention and routers compute real cells only."
+  static std::string passes_list() {
+    std::string text = "passes, by the id that options name (* changes results, only when enabled):\n";
+    for (const PassLine& pass : list_passes()) {
+      std::string id = "  " + pass.id + (pass.lossy ? "*" : "");
+      id.resize(std::max<size_t>(id.size() + 2, 22), ' ');
+      text += id + pass.name + ". " + pass.summary + "\n";
+    }
+    return text;
   }
   /// "  dead-path.max-share=0      the largest share ..."
   static std::string options_text() {

@@ -5,6 +5,7 @@
 #include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
@@ -88,7 +89,7 @@ std::string differences_text(const PlaceFigures& f) {
          ", drawn with replacement\n";
 }
 
-std::string to_text(const PlaceFigures& f) {
+std::string placement_details(const PlaceFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(f.layers, "layer") + " of " + counted(f.branches, "expert")},
       {"cluster", f.cluster + ": " + counted(f.ranks, "GPU") + " in " + counted(f.nodes, "node") + ", " +
@@ -131,44 +132,82 @@ std::string to_text(const PlaceFigures& f) {
          std::to_string(f.placement) + "\n";
 }
 
+/// "stay: ..." and its like as a sentence.
+std::string advice_sentence(const std::string& advice) {
+  const size_t colon = advice.find(": ");
+  if (colon == std::string::npos) return sentence_of(advice);
+  const std::string chosen = advice.substr(0, colon), why = advice.substr(colon);
+  return (chosen == "stay"     ? "Keep the layout that you have"
+          : chosen == "eplb"   ? "Take the layout of the EPLB rule"
+          : chosen == "result" ? "Take the placement that was found"
+                               : chosen) +
+         why + ".";
+}
+
+/// The busiest GPU beside the mean, of each layout, on what judges.
+std::string balance_sentence(const PlaceFigures& f) {
+  const auto times = [](const LayoutLine& line) {
+    return number_text((line.held_out ? *line.held_out : line.fit).imbalance + 1) + " times";
+  };
+  const LayoutLine *result = f.find(LayoutRole::result), *from = f.find(LayoutRole::from),
+                   *eplb = f.find(LayoutRole::eplb);
+  const LayoutLine* before = from ? from : f.find(LayoutRole::contiguous);
+  if (!result || !before || !eplb) return {};
+  return "The busiest GPU gets " + times(*result) + " the mean load as placed, " + times(*before) + " before and " +
+         times(*eplb) + " by the EPLB rule, on loads that it was " + (result->held_out ? "not " : "") + "fitted to.";
+}
+
+std::string stored_sentence(const PlaceFigures& f) {
+  return "Placement " + f.session + "#" + std::to_string(f.placement) +
+         (f.already_stored ? " was stored before" : " is stored") + ", and it moves " + counted(f.moved_slots, "slot") +
+         ".";
+}
+
 class PlaceVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "SESSION", place_.session, "S.storm, S.storm#3 or S.storm#name (the newest run): whose loads");
-    add_text(app, "--cluster", place_.cluster, "preset:NAME of those below, or a JSON file of the same form",
+    add_argument(
+        app, "SESSION", place_.session,
+        "Names the recording whose loads are placed: S.storm, S.storm#3 or S.storm#name (default: the newest run).");
+    add_text(app, "--cluster", place_.cluster,
+             "Names the cluster: a preset of those below, or a JSON file of the same form (required; no default).",
              "CLUSTER");
-    add_text(app, "--solver", solver_, "one of those below (eplb)", "SOLVER");
-    add_whole_number(app, "--redundant", place_.redundant, 0, "spare slots of a layer, on all GPUs together (0)");
-    add_whole_number(
-        app, "--groups", place_.groups, 1,
-        "groups of consecutive experts that EPLB keeps on one node (what the model's config.json says, else none)");
+    add_text(app, "--solver", solver_, "Names one of the solvers below (default: eplb).", "SOLVER");
+    add_whole_number(app, "--redundant", place_.redundant, 0,
+                     "Gives each layer N spare slots on all GPUs together (default: 0).");
+    add_whole_number(app, "--groups", place_.groups, 1,
+                     "Keeps each of N groups of consecutive experts on one node, as EPLB does (default: as config.json "
+                     "says, else none).");
     app.add_option_function<std::string>(
            "--fit-fraction", [this](const std::string& text) { place_.fit_fraction = parse_fit_fraction(text); },
-           "share of the steps that it is fitted to, above 0 and at most 1; the rest judges (0.7)")
+           "Fits to this share of the steps, above 0 and at most 1, and judges on the rest (default: 0.7).")
         ->type_name("SHARE");
     add_step_options(app, place_.step, place_.calibration);
-    app.add_flag("--p95", place_.step.p95, "judge by the 95th percentile over steps (their mean)");
+    app.add_flag("--p95", place_.step.p95, "Judges by the 95th percentile over steps instead of their mean.");
     add_whole_number(app, "--amortise", place_.amortise, 1,
-                     "count the move of the experts, shared over so many steps (not counted)");
+                     "Counts the move of the experts, shared over N steps (default: not counted).");
     add_size_options(app, place_.sizes);
     add_text(app, "--aim", place_.aim,
-             "of joint and exact: what steps cost, or traffic at about EPLB's balance (cost where sizes are known)",
+             "Lets joint and exact minimise the cost of steps, or traffic at about EPLB's balance (default: cost if "
+             "sizes are known).",
              "cost|traffic");
     app.add_option_function<std::string>(
            "--time-limit", [this](const std::string& text) { place_.time_limit = parse_time_limit(text); },
-           "seconds that a search may take (15)")
+           "Bounds the search (default: 15).")
         ->type_name("SECONDS");
     app.add_flag(
         "--repeatable", place_.repeatable,
-        "finish the work planned for --time-limit, however long it takes here: the same result on every machine");
+        "Finishes the work planned for --time-limit however long it takes, for the same result on every machine.");
     add_text(app, "--from", place_.from,
-             "what stands now: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 (the contiguous layout); moving "
-             "begins there",
+             "Names the layout in use, from which experts move: a file of SGLang, vLLM or TensorRT-LLM, or S.storm#4 "
+             "(default: the contiguous layout).",
              "PLACEMENT");
-    add_text(app, "--phase", place_.phase, "only loads of this phase; each: a placement for each of them (all)",
-             "prefill|decode|each");
-    add_text(app, "--name", place_.name, "of the placement: S.storm#NAME finds it (the solver's)", "NAME");
-    add_text(app, "--report", report_, "one self-contained HTML page about the run and its placements", "FILE|-");
+    add_text(app, "--phase", place_.phase,
+             "Places loads of this phase, or each phase by itself (default: all together).", "prefill|decode|each");
+    add_text(app, "--name", place_.name,
+             "Names the placement, so that S.storm#NAME finds it (default: the solver's name).", "NAME");
+    add_text(app, "--report", report_,
+             "Writes one self-contained HTML page about the run and its placements (default: none).", "FILE|-");
     add_json_option(app, json_);
     std::string footer = clusters_footer() + "\nsolvers:";
     for (const PlacementSolver& s : placement_solvers())
@@ -189,27 +228,40 @@ class PlaceVerb : public Verb {
  private:
   void search(Console& console) {
     if (place_.phase == kEachPhase) {
-      const auto to_texts = [this](const PhasePlacements& both) {
-        return to_text(both.phases[0]) + "\n" + to_text(both.phases[1]) + further_text(both.phases[0]);
+      const auto page = [this](const PhasePlacements& both) {
+        Page all;
+        for (const PlaceFigures& one : both.phases) {
+          all.conclusions.push_back(sentence_of(text_or_empty(one.phase) + ": " + advice_sentence(one.advice)));
+          all.details += placement_details(one) + "\n";
+        }
+        all.conclusions.push_back(next_of(both.phases[0]));
+        return all;
       };
       const auto work = [this](const Progress& progress) {
         PhasePlacements both = place_each_phase(place_, progress);
         placed_ = run_of(both.phases[0]);
         return both;
       };
-      return tell_result(console, json_, work, to_texts);
+      return tell_result(console, json_, work, page);
     }
     const auto work = [this](const Progress& progress) {
       PlaceFigures figures = place(place_, progress);
       placed_ = run_of(figures);
       return figures;
     };
-    tell_result(console, json_, work,
-                [this](const PlaceFigures& figures) { return to_text(figures) + further_text(figures); });
+    tell_result(console, json_, work, [this](const PlaceFigures& f) {
+      return Page{{advice_sentence(f.advice), balance_sentence(f), stored_sentence(f), next_of(f)},
+                  placement_details(f)};
+    });
   }
-  /// The next command to try; empty if a solver was named, or if the recording has only counts.
-  std::string further_text(const PlaceFigures& f) const {
-    return solver_.empty() && f.unit == SplitUnit::tokens ? "--solver joint searches further (default 15 s)\n" : "";
+  /// The joint search, where no solver was named and it has choices to look at; else the way to the server. Nothing
+  /// where the layout stays.
+  std::string next_of(const PlaceFigures& f) const {
+    if (solver_.empty() && f.unit == SplitUnit::tokens)
+      return next_command({"place", run_of(f), "--cluster", place_.cluster, "--solver", "joint"}) +
+             " searches further (default: 15 s)";
+    return next_command(
+        {"export", f.session + "#" + std::to_string(f.placement), "--format", "sglang", "-o", "placement.json"});
   }
   static std::string run_of(const PlaceFigures& figures) { return figures.session + "#" + std::to_string(figures.run); }
 

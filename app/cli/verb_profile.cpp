@@ -13,7 +13,7 @@ class ProfileVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "profile", experiment_);
     add_measure_option(app, run_.measure_seconds, experiment_);
-    add_text(app, "-o", run_.session, "session to append the decisions and timings to", "S.storm");
+    add_text(app, "-o", run_.session, "Appends decisions and timings to this session (default: none).", "S.storm");
     add_json_option(app, json_);
   }
 

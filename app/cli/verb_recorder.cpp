@@ -4,6 +4,7 @@
 
 #include "app/cli/console.h"
 #include "app/cli/numbers_text.h"
+#include "app/cli/page.h"
 #include "app/cli/verb.h"
 #include "core/base/error.h"
 #include "core/exports/text_output.h"
@@ -27,7 +28,7 @@ class RecorderVerb : public Verb {
              if (text.empty()) bad_input("NAME", "is empty", "stormcell recorder lists the names");
              name_ = text;
            },
-           "which recorder; without it, the list")
+           "Names the recorder (default: the list is printed).")
         ->type_name("");
     app.footer(
         "A recorder is a Python file that makes another program write a routing trace:\n"
@@ -37,7 +38,9 @@ class RecorderVerb : public Verb {
 
   int execute(Console& console) override {
     if (name_.empty()) {
-      console.print(list_text());
+      console.show({{"These recorders make other programs write a routing trace.",
+                     next_command({"recorder", std::string(recorder_scripts().front().name)}) + " > record.py"},
+                    list_text()});
       return 0;
     }
     const std::string script = recorder_script(name_);

@@ -19,9 +19,12 @@ class RunVerb : public Verb {
   void add_options(CLI::App& app) override {
     add_experiment_options(app, "run", experiment_);
     add_measure_option(app, run_.measure_seconds, experiment_);
-    add_text(app, "-o", run_.session, "session to append the timings to", "S.storm");
-    add_text(app, "--config", config_file_, "a configuration that optimize found; - is standard input", "FILE|-");
-    add_text(app, "--outputs", run_.outputs, "hidden states, logits and decisions as safetensors");
+    add_text(app, "-o", run_.session, "Appends the timings to this session (default: none).", "S.storm");
+    add_text(app, "--config", config_file_,
+             "Runs a configuration that optimize found; - is standard input (default: the model as it came).",
+             "FILE|-");
+    add_text(app, "--outputs", run_.outputs,
+             "Writes hidden states, logits and decisions as safetensors (default: none).");
     add_json_option(app, json_);
   }
 

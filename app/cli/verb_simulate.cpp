@@ -7,6 +7,7 @@
 #include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
+#include "app/cli/page.h"
 #include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
@@ -122,7 +123,7 @@ std::string rate_of(const SimulateFigures& f) {
   return count_text(static_cast<int64_t>(*f.tokens_per_s)) + " at most: a step of " + rate_contents(f.rest_ms);
 }
 
-std::string to_text(const SimulateFigures& f) {
+std::string simulation_details(const SimulateFigures& f) {
   std::vector<std::vector<std::string>> about = {
       {"model", f.model + ": " + counted(static_cast<int64_t>(f.layers.size()), "layer") + " of " +
                     counted(f.branches, "expert")},
@@ -150,53 +151,84 @@ std::string to_text(const SimulateFigures& f) {
                                 capacity_text(c->factor, c->dropped_share())});
   times.push_back(
       {"to other GPUs", bytes_of(f.remote_bytes) + " a step, " + bytes_of(f.wire_bytes) + " with what is forwarded"});
-  std::string text = f.contents + "\n\n" + table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) +
-                     gpus_text(f) + deployment_text(f) + sensitivity_text(f) +
+  std::string text = table_text(about, {}) + "\n" + table_text(times, {}) + layers_text(f) + gpus_text(f) +
+                     deployment_text(f) + sensitivity_text(f) +
                      (f.calibration ? calibration_text(*f.calibration) : std::string()) + collective_text(f) +
                      "\nassumed\n";
   for (const std::string& line : f.assumptions) text += "  " + line + "\n";
   return text;
 }
 
+/// `cluster`: as it was named.
+std::vector<std::string> simulation_conclusions(const SimulateFigures& f, const std::string& cluster) {
+  const TableTimes times({f.mean_ms, f.p95_ms});
+  std::vector<std::string> sentences = {"A step here is " + f.contents + ".",
+                                        "It takes " + times.text(f.mean_ms) + " " + times.unit() +
+                                            " on average and stays below " + times.text(f.p95_ms) + " " + times.unit() +
+                                            " in 95 % of the steps, simulated on " + f.cluster + "."};
+  const auto slowest = std::max_element(f.layers.begin(), f.layers.end(), [](const auto& a, const auto& b) {
+    return a.dispatch_ms + a.compute_ms + a.combine_ms < b.dispatch_ms + b.compute_ms + b.combine_ms;
+  });
+  if (slowest != f.layers.end())
+    sentences.push_back("Its slowest layer is " + slowest->name + ", where the slowest GPU computes " +
+                        number_text(slowest->imbalance + 1) + " times as long as the mean.");
+  const auto steepest =
+      std::max_element(f.sensitivity.begin(), f.sensitivity.end(),
+                       [](const Elasticity& a, const Elasticity& b) { return std::abs(a.value) < std::abs(b.value); });
+  if (steepest != f.sensitivity.end())
+    sentences.push_back("10 % more of " + steepest->figure + " changes the step most, by " +
+                        number_text(10 * steepest->value) + " %.");
+  sentences.push_back(next_command({"place", f.session + "#" + std::to_string(f.run), "--cluster", cluster}));
+  return sentences;
+}
+
 class SimulateVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     add_argument(app, "SESSION", simulate_.session,
-                 "S.storm, S.storm#3 or S.storm#name (the newest run): whose routing");
-    add_text(app, "--cluster", simulate_.cluster, "preset:NAME of those below, or a JSON file of the same form",
+                 "Names the recording whose routing is simulated: S.storm, S.storm#3 or S.storm#name (default: the "
+                 "newest run).");
+    add_text(app, "--cluster", simulate_.cluster,
+             "Names the cluster: a preset of those below, or a JSON file of the same form (required; no default).",
              "CLUSTER");
     add_text(
         app, "--placement", simulate_.placement,
-        "#4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM (the contiguous layout)",
+        "Names the placement: #4 or #NAME of the same session, S.storm#4, or a file of SGLang, vLLM or TensorRT-LLM "
+        "(default: the contiguous layout).",
         "PLACEMENT");
     add_text(app, "--made-from", simulate_.made_from,
-             "the run that the placement was made from: its balance is told beside the recorded one (what a stored "
-             "placement says)",
+             "Names the run that the placement was made from, to show its balance beside the recorded one (default: as "
+             "the stored placement says).",
              "SESSION");
     add_step_options(app, simulate_.step, simulate_.calibration);
     add_size_options(app, simulate_.sizes);
-    add_text(app, "--overlap", simulate_.overlap, "of exchanges with experts (none)", joined(overlaps(), "|"));
+    add_text(app, "--overlap", simulate_.overlap, "Overlaps communication with expert compute (default: none).",
+             joined(overlaps(), "|"));
     app.add_option_function<std::string>(
            "--oversubscription",
            [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
-           "what the network ports of a node could send / what its uplink carries (1)")
+           "Divides the uplink of a node: what its network ports could send / what the uplink carries (default: 1).")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--capacity-factor",
            [this](const std::string& text) { simulate_.step.capacity_factor = parse_capacity_factor(text); },
-           "what if an expert took at most so many times its even share of a step's choices, and the others were "
-           "dropped (all are taken)")
+           "Lets an expert take at most this many times its even share of a step's choices, and drops the others "
+           "(default: all are taken).")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--rest-ms", [this](const std::string& text) { simulate_.rest_ms = parse_rest_ms(text); },
-           "milliseconds of a step that are neither experts nor exchange: attention, norms, sampling (default: not "
-           "stated)")
+           "States the milliseconds of a step that are neither experts nor exchange: attention, norms, sampling "
+           "(default: "
+           "not stated).")
         ->type_name("MS");
-    add_text(app, "--phase", simulate_.phase, "only steps of this phase (all)", "prefill|decode");
-    add_whole_number(app, "--collective", simulate_.collective, 0,
-                     "a layer, counted from 0: its messages of one step share links in time (none)");
-    add_whole_number(app, "--step", simulate_.collective_step, 0, "whose messages --collective sends (0)");
-    add_text(app, "--report", report_, "one self-contained HTML page", "FILE|-");
+    add_text(app, "--phase", simulate_.phase, "Simulates only steps of this phase (default: all).", "prefill|decode");
+    add_whole_number(
+        app, "--collective", simulate_.collective, 0,
+        "Shows how the messages of one step of a layer, counted from 0, share links in time (default: none).");
+    add_whole_number(app, "--step", simulate_.collective_step, 0,
+                     "Sets the step that --collective shows (default: 0).");
+    add_text(app, "--report", report_, "Writes one self-contained HTML page; - is standard output (default: none).",
+             "FILE|-");
     add_json_option(app, json_);
     app.footer(clusters_footer());
   }
@@ -209,7 +241,9 @@ class SimulateVerb : public Verb {
       if (!report_.empty()) told = to_json(figures);
       return figures;
     };
-    tell_result(console, json_, work, [](const SimulateFigures& figures) { return to_text(figures); });
+    tell_result(console, json_, work, [this](const SimulateFigures& figures) {
+      return Page{simulation_conclusions(figures, simulate_.cluster), simulation_details(figures)};
+    });
     if (!report_.empty()) write_simulation_report(told, report_);
     tell_report(report_, console);
     return 0;

@@ -25,15 +25,17 @@ class WhatIfVerb : public Verb {
   void add_options(CLI::App& app) override {
     experiment_.probe_seconds = 0.02;  // times are no more than a hint here
     add_experiment_options(app, "what-if", experiment_);
-    app.add_option("--off", off_, "a branch that its router may never choose, the next best is taken; may be repeated")
+    app.add_option(
+           "--off", off_,
+           "Switches a branch off, so that its router takes the next best; may be repeated (default: none is off).")
         ->type_name("ROUTER/BRANCH")
         ->allow_extra_args(false);
     add_whole_number(app, "--k", k_, 1,
-                     "branches that each cell takes, of routers that take the k best (as the model)");
+                     "Lets each cell take N branches where a router takes the k best (default: as the model).");
     add_text(app, "--force", what_if_.intervention.force,
-             "choices that routers are given: a file that run --outputs wrote, or parts of one", "F.safetensors");
+             "Gives routers their choices from a file that run --outputs wrote (default: none).", "F.safetensors");
     add_measure_option(app, what_if_.measure_seconds, experiment_);
-    add_text(app, "-o", what_if_.session, "session to append both runs to", "S.storm");
+    add_text(app, "-o", what_if_.session, "Appends both runs to this session (default: none).", "S.storm");
     add_json_option(app, json_);
   }
 

@@ -75,14 +75,14 @@ const PlanFigures* plan_of(const RunSummaryFigures& run) {
 std::string cost_text(const WhatIfFigures& f) {
   std::string text;
   if (f.operations_before && f.operations_after) {
-    text = number_text(*f.operations_before, 4) + " before, " + number_text(*f.operations_after, 4) +
-           " after, for each " + f.item;
+    text = number_text(*f.operations_before, 4) + " operations for each " + f.item + " before, " +
+           number_text(*f.operations_after, 4) + " after";
     if (*f.operations_before > 0) text += " (" + difference_text(*f.operations_after / *f.operations_before - 1) + ")";
   }
   const PlanFigures *before = plan_of(*f.before), *after = plan_of(*f.after);
   if (before && after)
     add_to_list(text,
-                "mean time of a batch " + milliseconds_text(before->latency_ms.mean) + " before, " +
+                milliseconds_text(before->latency_ms.mean) + " for a batch before, " +
                     milliseconds_text(after->latency_ms.mean) + " after",
                 "; ");
   return text;
@@ -90,9 +90,9 @@ std::string cost_text(const WhatIfFigures& f) {
 
 std::string verified_text(const WhatIfFigures& f) {
   const auto passed = [](const RunSummaryFigures& run) { return run.verified && run.verified->passed; };
-  if (!passed(*f.before)) return "no: the model as it came differs from the oracle";
-  if (!passed(*f.after)) return "no: with the change it differs from the oracle with the same change";
-  return "yes, before and after: the oracle made the same change; " + f.after->verified->text;
+  if (!passed(*f.before)) return "the model as it came could not be verified: it differs from the oracle";
+  if (!passed(*f.after)) return "the change could not be verified: it differs from the oracle with the same change";
+  return "both runs are verified: the oracle made the same change; " + f.after->verified->text;
 }
 
 /// Lists each branch of the changed routers; only the first ones if there are many.
@@ -115,22 +115,23 @@ std::string loads_text(const WhatIfFigures& f, bool verbose) {
     }
   if (rows.size() == 1) return {};
   std::string text = "\n" + table_text(rows, {1, 2, 3, 4, 5});
-  if (more > 0) text += counted(more, "branch more", "branches more") + ": --verbose and --json show them\n";
+  if (more > 0) text += counted(more, "branch more", "branches more") + ": --all shows them\n";
   return text + "cells without padding\n";
 }
 
 }  // namespace
 
-std::string to_text(const WhatIfFigures& f, bool verbose) {
-  Rows rows = {{"changed", first_of(f.changes)}, {f.answer.empty() ? "outputs" : f.answer + "s", answers_text(f)}};
-  if (f.quality) rows.push_back({f.measure, quality_text_of(f)});
-  rows.push_back({"operations", cost_text(f)});
-  rows.push_back({"verified", verified_text(f)});
-  std::string text = table_text(rows, {}) + loads_text(f, verbose);
+Page page_of(const WhatIfFigures& f, bool verbose) {
+  Page page;
+  page.conclusions = {"The routing was changed: " + first_of(f.changes) + ".", sentence_of(answers_text(f))};
+  if (f.quality) page.conclusions.push_back(sentence_of("The " + f.measure + " is " + quality_text_of(f)));
+  if (const std::string cost = cost_text(f); !cost.empty()) page.conclusions.push_back(sentence_of("It takes " + cost));
+  page.conclusions.push_back(sentence_of(verified_text(f)));
+  page.details = loads_text(f, verbose);
   if (!f.before->session.empty())
-    text += f.before->session + ": run " + std::to_string(f.before->session_run) + " as the model came, run " +
-            std::to_string(f.after->session_run) + " with the change\n";
-  return text;
+    page.details += f.before->session + ": run " + std::to_string(f.before->session_run) + " as the model came, run " +
+                    std::to_string(f.after->session_run) + " with the change\n";
+  return page;
 }
 
 }  // namespace stormcell::cli

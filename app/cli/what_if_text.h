@@ -1,11 +1,12 @@
-// The text of what-if: five lines of conclusion, then the loads of the branches.
+// The page of what-if: five conclusions, then the loads of the branches.
 #pragma once
 #include <string>
 
+#include "app/cli/page.h"
 #include "core/summary/what_if.h"
 
 namespace stormcell::cli {
 
-std::string to_text(const WhatIfFigures& figures, bool verbose);
+Page page_of(const WhatIfFigures& figures, bool verbose);
 
 }  // namespace stormcell::cli

@@ -27,6 +27,8 @@ enum class Job : uint8_t {
   prepare_run,
   follow_run,
   save_session,
+  watch_model,  ///< whether its files have changed
+  read_again,   ///< a model whose files have
 };
 
 inline size_t qHash(Job job, size_t seed = 0) { return ::qHash(static_cast<int>(job), seed); }

@@ -18,12 +18,13 @@ using namespace stormcell;
 
 /// Options that matter before Qt can parse the arguments.
 struct Asked {
-  bool picture = false, words = false;  ///< words: help, the version or the views
+  bool picture = false, words = false;  ///< words: help, the version, the views, the manual or completion
   Asked(int argc, char** argv) {
     for (int i = 1; i < argc; ++i) {
       const std::string_view word = argv[i];
       picture |= word == "--export" || word.starts_with("--export=");
-      words |= word == "--help" || word == "-h" || word == "--version" || word == "-v" || word == "--views";
+      words |= word == "--help" || word == "-h" || word == "--version" || word == "-v" || word == "--views" ||
+               word == "--manual" || word == "--completion";
     }
   }
 };

@@ -111,6 +111,8 @@ class MainWindow : public QMainWindow {
   /// A try: answered by the session if it has one, else by a run.
   void try_out(const TrySettings& wanted);
   void start_try(const TrySettings& wanted);
+  /// Likewise an optimisation with these passes.
+  void search_passes(const views::PassChoice& choice);
   void update_what_if();
   void ask_for_copy(const Again& again);
   void run_into_copy(const Again& again, const QString& copy);
@@ -121,6 +123,11 @@ class MainWindow : public QMainWindow {
   static Opened find_opened(const QStringList& paths, bool takes_data);
   void take_found(const Opened& found);
   void show_model(const OpenedModel& model);
+  ModelPage* make_page(const OpenedModel& model);
+  /// Says on the page on show that the files of its model are not those that were read.
+  void watch_model();
+  void read_again(ModelPage* page);
+  void replace_page(ModelPage* page, const OpenedModel& model);
   void show_entry(int index);
   void close_entry();
   void choose_model();
@@ -185,7 +192,7 @@ class MainWindow : public QMainWindow {
   std::optional<Followed> followed_;
   QStringList opening_;      ///< paths that are being opened
   QStringList drop_faults_;  ///< of a drop whose session is being opened: shown when it is there
-  QTimer follow_timer_;
+  QTimer follow_timer_, watch_timer_;
 };
 
 }  // namespace stormcell::studio

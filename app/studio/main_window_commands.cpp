@@ -113,6 +113,15 @@ void MainWindow::try_out(const TrySettings& wanted) {
   run_again({.attempt = wanted});
 }
 
+void MainWindow::search_passes(const views::PassChoice& choice) {
+  if (document_.empty()) return;
+  if (const int64_t run = views::look_up(document_.session(), document_.context().main.run, choice).run) {
+    say(tr("Run #%1 of this session was this try").arg(run));
+    return document_.show_run(run);
+  }
+  run_again({.passes = views::selection_of(choice), .alone = false});
+}
+
 void MainWindow::start_try(const TrySettings& wanted) {
   const TryRequest request = try_request(document_.session(), *document_.run(), wanted);
   show_new_run_ = true;

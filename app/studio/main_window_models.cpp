@@ -14,6 +14,7 @@
 #include "app/studio/opened_file.h"
 #include "app/studio/typed_data.h"
 #include "core/base/error.h"
+#include "core/experiment/experiment.h"
 #include "core/exports/export_formats.h"
 #include "core/readings/session_view.h"
 #include "views/words/figure_text.h"
@@ -91,20 +92,76 @@ void MainWindow::take_found(const Opened& found) {
   document_.open(found.sessions.constFirst());
 }
 
+ModelPage* MainWindow::make_page(const OpenedModel& model) {
+  auto* page = new ModelPage(model, center_);
+  center_->addWidget(page);
+  connect(page, &ModelPage::run_wanted, this, [this, page] { start_run(page); });
+  connect(page, &ModelPage::stop_wanted, this, [this] { actions_.trigger("stop"); });
+  connect(page, &ModelPage::copied, this, [this](const QString& what) { say(tr("Copied: %1").arg(what)); });
+  connect(page, &ModelPage::again_wanted, this, [this, page] { read_again(page); });
+  return page;
+}
+
 void MainWindow::show_model(const OpenedModel& model) {
   int index = open_list_->find_model(model.model);
   if (index < 0) {
-    auto* page = new ModelPage(model, center_);
-    center_->addWidget(page);
-    index = open_list_->add({page, {}});
-    connect(page, &ModelPage::run_wanted, this, [this, page] { start_run(page); });
-    connect(page, &ModelPage::stop_wanted, this, [this] { actions_.trigger("stop"); });
-    connect(page, &ModelPage::copied, this, [this](const QString& what) { say(tr("Copied: %1").arg(what)); });
+    index = open_list_->add({make_page(model), {}});
     say(tr("Opened %1").arg(model.model));
+  } else if (model.revision != open_list_->entry(index).page->model().revision && !runs_.running()) {
+    replace_page(open_list_->entry(index).page, model);
   }
   open_list_->select(index);
   notice_->hide();
   show_entry(index);
+}
+
+void MainWindow::watch_model() {
+  ModelPage* page = model_page();
+  if (!page || !page->changed().isEmpty() || background_.does(Job::watch_model)) return;
+  background_.start(
+      Job::watch_model,
+      [page = QPointer(page), model = page->model().model.toStdString(),
+       before = page->model().revision](const Progress&) -> views::View::Deliver {
+        const std::string now = files_revision({.model = model});
+        return [page, before, now] {
+          if (!page || now == before || page->model().revision != before) return;
+          page->show_changed(now.empty() ? tr("The files of this model are gone: its sheet is as it was read.")
+                                         : tr("The files of this model have changed: its sheet is as it was read. A "
+                                              "run that began before may have read both."));
+        };
+      },
+      [](const QString&) {});  // the next look finds them
+}
+
+void MainWindow::read_again(ModelPage* page) {
+  background_.start(
+      Job::read_again,
+      [this, shown = QPointer(page), model = page->model().model](const Progress&) -> views::View::Deliver {
+        const OpenedModel read = read_model(model);
+        return [this, shown, read] {
+          if (shown && !runs_.running()) replace_page(shown, read);
+        };
+      },
+      [shown = QPointer(page)](const QString& message) {
+        if (shown) shown->show_changed(message);
+      });
+}
+
+/// Keeps what was typed, and the session.
+void MainWindow::replace_page(ModelPage* page, const OpenedModel& model) {
+  const int index = open_list_->index_of(page);
+  if (index < 0) return;
+  const bool on_show = center_->currentWidget() == page;
+  ModelPage* next = make_page(model);
+  next->set_data(page->data());
+  if (!page->session().isEmpty()) next->set_session(page->session());
+  open_list_->set_page(index, next);
+  center_->removeWidget(page);
+  page->deleteLater();
+  say(tr("Read again: %1").arg(model.model));
+  update_pages();
+  update_view();
+  if (on_show) next->setFocus();
 }
 
 void MainWindow::show_entry(int index) {

@@ -146,7 +146,11 @@ void MainWindow::build_what_if() {
   addDockWidget(Qt::RightDockWidgetArea, what_if_dock_);
   what_if_dock_->setMinimumWidth(280);
   what_if_dock_->hide();
+  connect(what_if_dock_, &QDockWidget::visibilityChanged, this, [this](bool shown) {
+    if (shown) update_what_if();
+  });
   connect(what_if_, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
+  connect(what_if_, &WhatIfPanel::search_wanted, this, &MainWindow::search_passes);
   connect(what_if_, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
   connect(what_if_, &WhatIfPanel::compare_wanted, this, [this](qint64 first, qint64 second) {
     document_.show_run(second);
@@ -158,7 +162,8 @@ void MainWindow::build_what_if() {
 }
 
 void MainWindow::update_what_if() {
-  if (!what_if_) return;
+  // It reads what all runs of the session were made with: for nobody, while nobody sees it.
+  if (!what_if_ || what_if_dock_->isHidden()) return;
   what_if_->set_session(document_.context().session, document_.context().main.run);
   what_if_->set_selection(document_.selection());
 }
@@ -301,6 +306,9 @@ void MainWindow::connect_runs() {
     actions_.refresh();
   });
   document_.set_busy([this] { return view() && background_.reads(view()); });
+  watch_timer_.setInterval(1000);
+  connect(&watch_timer_, &QTimer::timeout, this, &MainWindow::watch_model);
+  watch_timer_.start();
   follow_timer_.setInterval(300);
   connect(&follow_timer_, &QTimer::timeout, this, &MainWindow::follow_run);
   connect(&runs_, &RunController::progressed, this,
@@ -325,7 +333,13 @@ void MainWindow::connect_runs() {
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) {
     complain(tr("Failed: %1").arg(message));
-    what_if_->show_fault(message);
+    if (followed_ && followed_->page)
+      followed_->page->show_fault(message);
+    else
+      what_if_->show_fault(message);
+  });
+  connect(&runs_, &RunController::files_changed, this, [this] {
+    complain(tr("Files of the model or the data changed while the run went on: it may have read both. Run it again."));
   });
   connect(&runs_, &RunController::work_stopped, this, [this] { say(tr("Stopped: nothing was changed")); });
   connect(&runs_, &RunController::cancelled, this, [this] {

@@ -66,6 +66,7 @@ QString formats_words(const ModelSheet& sheet) {
 ModelPage::ModelPage(OpenedModel model, QWidget* parent) : QWidget(parent), model_(std::move(model)) {
   auto* outer = new QVBoxLayout(this);
   outer->setContentsMargins(0, 0, 0, 0);
+  outer->addWidget(make_changed());
   auto* scroll = new QScrollArea(this);
   scroll->setWidgetResizable(true);
   scroll->setFrameShape(QFrame::NoFrame);
@@ -97,6 +98,22 @@ ModelPage::ModelPage(OpenedModel model, QWidget* parent) : QWidget(parent), mode
   settings_->set_session(model_.session);
   settings_->hide();
   rows->addWidget(settings_);
+}
+
+QWidget* ModelPage::make_changed() {
+  changed_bar_ = new QWidget(this);
+  auto* row = new QHBoxLayout(changed_bar_);
+  row->setContentsMargins(20, 8, 20, 0);
+  changed_ = selectable({}, changed_bar_);
+  changed_->setAccessibleName(tr("What became of the files"));
+  row->addWidget(changed_, 1);
+  auto* again = new QPushButton(tr("Read again"), changed_bar_);
+  again->setObjectName("read-again");
+  again->setToolTip(tr("Reads the headers of the model's files as they are now"));
+  row->addWidget(again);
+  connect(again, &QPushButton::clicked, this, &ModelPage::again_wanted);
+  changed_bar_->hide();
+  return changed_bar_;
 }
 
 QWidget* ModelPage::make_sheet() {
@@ -263,6 +280,13 @@ void ModelPage::show_fault(const QString& message) {
   fault_->setToolTip(message);
   fault_->setVisible(!message.isEmpty());
 }
+
+void ModelPage::show_changed(const QString& message) {
+  changed_->setText(message);
+  changed_bar_->setVisible(!message.isEmpty());
+}
+
+QString ModelPage::changed() const { return changed_->text(); }
 
 void ModelPage::press_run() {
   if (state_ == State::runs) return emit stop_wanted();

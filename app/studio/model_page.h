@@ -39,13 +39,18 @@ class ModelPage : public QWidget {
   void set_state(State state);
   /// Shows a line below the data; empty: none.
   void show_fault(const QString& message);
+  /// A line above the sheet, with a button that reads the files again; empty: none.
+  void show_changed(const QString& message);
+  QString changed() const;
 
  signals:
+  void again_wanted();
   void run_wanted();
   void stop_wanted();
   void copied(const QString& what);
 
  private:
+  QWidget* make_changed();
   QWidget* make_sheet();
   QWidget* make_run();
   QWidget* make_lacks();
@@ -57,6 +62,8 @@ class ModelPage : public QWidget {
   QToolButton* settings_button_ = nullptr;
   SettingsPanel* settings_ = nullptr;
   QLabel* fault_ = nullptr;
+  QWidget* changed_bar_;
+  QLabel* changed_;
   State state_ = State::ready;
 };
 

@@ -49,6 +49,11 @@ int OpenList::add(const Entry& entry) {
 
 void OpenList::set_session(int index, const QString& session) { entries_[index].session = session; }
 
+void OpenList::set_page(int index, ModelPage* page) {
+  entries_[index].page = page;
+  item(index)->setText(title_of(entries_[index]));
+}
+
 void OpenList::select(int index) {
   const QSignalBlocker quiet(this);
   setCurrentRow(index);

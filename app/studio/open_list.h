@@ -29,7 +29,9 @@ class OpenList : public QListWidget {
   int index_of(const ModelPage* page) const;
   int add(const Entry& entry);
   void set_session(int index, const QString& session);
-  /// Selects without a signal.
+  /// Another page of the same model.
+  void set_page(int index, ModelPage* page);
+  /// Without a signal.
   void select(int index);
   void remove(int index);
 

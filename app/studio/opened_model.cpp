@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/base/error.h"
+#include "core/experiment/experiment.h"
 #include "core/experiment/inspect.h"
 #include "core/experiment/inspect_sheet.h"
 #include "core/imports/recorder_scripts.h"
@@ -77,6 +78,7 @@ OpenedModel read_model(const QString& path) {
   const std::string named = (place.exists() ? place.absoluteFilePath() : path).toStdString();
   const SheetAnswer found = find_sheet(named);
   opened.model = QString::fromStdString(found.model);
+  opened.revision = files_revision({.model = found.model});
   opened.has_data = opened.model.startsWith(kDemo);
   if (found.sheet) {
     take_sheet(opened, *found.sheet);

@@ -31,7 +31,8 @@ struct OpenedModel {
   bool has_data = false;  ///< its name is that of its data too: a demo
   QString fault;          ///< why it cannot be opened although its family is known; empty: it can, or `sheet` has lacks
   QString recorder_text;  ///< the file of sheet->recorder; empty: there is none
-  QString session;        ///< keeps its runs until they are saved elsewhere
+  QString session;        ///< where its runs are kept until they are saved elsewhere
+  std::string revision;   ///< of its files when they were read: files_revision()
 };
 
 /// Reads headers, never weights. Throws Error(bad_input): no model, or a damaged one. May block.

@@ -6,12 +6,17 @@
 
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
+#include "core/manual/bash_completion.h"
+#include "core/manual/manual_page.h"
 #include "views/registry.h"
 
 namespace stormcell::studio {
 namespace {
 
-/// The known options.
+const QString kPurpose = "shows where a model's data goes, makes the model faster, and compares";
+const QString kOpened = "a .storm file, S.storm#3 for its run 3; or a model or a trace";
+
+/// The options, by what they are.
 struct Known {
   QStringList views;
   QCommandLineOption view, file{"o", "The picture, .png or .svg; .csv writes the view's figures.", "FILE"},
@@ -26,7 +31,9 @@ struct Known {
       cell{"cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"},
       other{"compare-with", "With --export: a session to compare with, S.storm#3 for its run 3.", "SESSION"},
       fresh{"fresh", "Do not open what was open last."},
-      list{"views", "Write the names of the views, one a line, and leave."};
+      list{"views", "Write the names of the views, one a line, and leave."},
+      manual{"manual", "Write the manual page and leave: stormcell-studio --manual | man -l -"},
+      completion{"completion", "Write completion for bash and leave: source <(stormcell-studio --completion)"};
 
   Known()
       : views(names()),
@@ -40,9 +47,42 @@ struct Known {
     return list;
   }
   QList<QCommandLineOption> all() const {
-    return {view, file, size, theme, scale, set, batches, phase, label, router, branch, cell, other, fresh, list};
+    return {view,   file,   size, theme, scale, set,  batches, phase,     label,
+            router, branch, cell, other, fresh, list, manual,  completion};
+  }
+  /// As values for the manual page and completion. Qt adds the options for help and the version by itself.
+  CommandEntry entry() const {
+    CommandEntry entry{"stormcell-studio", "[OPTION...] [SESSION | MODEL | TRACE]", kPurpose.toStdString()};
+    entry.arguments.push_back({.value = "SESSION", .help = kOpened.toStdString(), .files = true});
+    for (const QCommandLineOption& option : all()) {
+      OptionEntry row{.value = option.valueName().toStdString(), .help = option.description().toStdString()};
+      for (const QString& name : option.names())
+        row.names.push_back((name.size() > 1 ? "--" : "-") + name.toStdString());
+      row.files = row.value == "FILE" || row.value == "SESSION";
+      if (row.value == "THEME") row.words = {"light", "dark", "system"};
+      if (row.value == "PHASE") row.words = {"forward", "prefill", "decode"};
+      if (row.value == "VIEW") {
+        for (const QString& view : views) row.words.push_back(view.toStdString());
+        row.words.emplace_back("model");
+      }
+      entry.options.push_back(std::move(row));
+    }
+    entry.options.push_back({.names = {"-h", "--help"}, .help = "Displays help on command line options."});
+    entry.options.push_back({.names = {"-v", "--version"}, .help = "Displays version information."});
+    return entry;
   }
 };
+
+std::string manual_page(const CommandEntry& entry) {
+  const ManualSection examples{
+      "EXAMPLES",
+      "",
+      {{"stormcell-studio run.storm", "opens a session"},
+       {"stormcell-studio --export heatmap -o heatmap.png run.storm", "writes a picture, without a display"}}};
+  return manual_text({entry.name, "Stormcell " STORMCELL_VERSION, entry.name, entry, {examples}, {"stormcell"}});
+}
+
+std::string completion_of(const CommandEntry& entry) { return bash_completion(entry); }
 
 [[noreturn]] void refuse(const char* option, const QString& what, const std::string& advice) {
   bad_input(option, what.toStdString(), advice);
@@ -125,7 +165,7 @@ Options parse_options(const QStringList& arguments, bool headless) {
   parser.setApplicationDescription("Stormcell Studio: see where a model's data goes, make it faster, compare.");
   parser.addHelpOption();
   parser.addVersionOption();
-  parser.addPositionalArgument("session", "a .storm file, S.storm#3 for its run 3; or a model or a trace");
+  parser.addPositionalArgument("session", kOpened);
   const Known known;
   parser.addOptions(known.all());
   if (!parser.parse(arguments)) bad_input({}, parser.errorText().toStdString());
@@ -135,6 +175,11 @@ Options parse_options(const QStringList& arguments, bool headless) {
     std::puts(qPrintable(known.views.join('\n')));
     std::exit(EXIT_SUCCESS);
   }
+  for (const auto& [asked, text] : {std::pair{&known.manual, &manual_page}, {&known.completion, &completion_of}})
+    if (parser.isSet(*asked)) {
+      std::fputs(text(known.entry()).c_str(), stdout);
+      std::exit(EXIT_SUCCESS);
+    }
   Options options;
   options.sessions = parser.positionalArguments();
   options.theme = parser.value(known.theme);

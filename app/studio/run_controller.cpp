@@ -26,6 +26,7 @@ RunOptions options_of_try(const TrySettings& settings, const std::string& sessio
   options.measuring_program = program_beside_this().toStdString();
   options.intervention = settings.intervention;
   options.exits = settings.exits;
+  options.config = config_of_try(settings), options.config_name = "the passes of the try";
   return options;
 }
 
@@ -91,7 +92,15 @@ RunController::Work RunController::work_of(const RunRequest& request) {
     optimize.begun = begun;
     if (optimize.measuring_program.empty()) optimize.measuring_program = program_beside_this().toStdString();
     auto figures = kept_->optimize(optimize, progress);
-    return [this, figures] { emit finished(figures); };
+    return deliver(figures);
+  };
+}
+
+RunController::Deliver RunController::deliver(const std::shared_ptr<const RunSummaryFigures>& figures) {
+  const bool changed = files_revision(kept_->options()) != kept_revision_;
+  return [this, figures, changed] {
+    emit finished(figures);
+    if (changed) emit files_changed();
   };
 }
 
@@ -112,11 +121,10 @@ RunController::Work RunController::work_of(const TryRequest& request) {
     RunOptions options = options_of_try(request.changed, request.session);
     if (request.is_comparable) {
       run_base(request, progress);
-      if (request.changed == request.base) return [this, figures = base_->figures] { emit finished(figures); };
+      if (request.changed == request.base) return deliver(base_->figures);
       options.beside = base_->answers, options.beside_run = base_->figures->session_run;
     }
-    const auto figures = open_model(request.changed.experiment, progress).run(options, progress);
-    return [this, figures] { emit finished(figures); };
+    return deliver(open_model(request.changed.experiment, progress).run(options, progress));
   };
 }
 

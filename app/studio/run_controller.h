@@ -49,6 +49,8 @@ class RunController : public QObject {
   void failed(const QString& message);
   void cancelled();
   void work_stopped();
+  /// Behind finished(): what the run read is not what lies there now.
+  void files_changed();
 
  private:
   using Deliver = std::function<void()>;
@@ -58,6 +60,8 @@ class RunController : public QObject {
   Work work_of(const RunRequest& request);
   Work work_of(const TryRequest& request);
   Experiment& open_model(const ExperimentOptions& options, const Progress& progress);
+  /// Answers with the figures of the open model's last run.
+  Deliver deliver(const std::shared_ptr<const RunSummaryFigures>& figures);
   /// Runs what tries are compared with, unless its answers are kept.
   void run_base(const TryRequest& request, const Progress& progress);
 

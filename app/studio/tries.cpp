@@ -17,7 +17,7 @@ namespace {
 QString tr_tries(const char* text) { return QCoreApplication::translate("Tries", text); }
 QString qt(const std::string& text) { return QString::fromStdString(text); }
 
-/// Targets and passes are of optimize: a try has the thresholds that were found, and no passes.
+/// Targets are of optimize: a try has the thresholds and the passes that were found.
 void leave_out_optimize(ExperimentOptions& options) {
   options.target_quality.clear(), options.target_latency.clear();
   options.keep_all = options.dense = false;
@@ -69,18 +69,42 @@ QString quality_of(const RunSummaryFigures& figures) {
   return plan ? qt(quality.measure + " " + plan_quality_text(quality, *plan)) : QString();
 }
 
+/// Its figures are those of one plan with its settings. An optimisation that was not verified left no plan.
+bool is_try(const RunLine& run) {
+  if (!run.result || run.status != RunStatus::finished) return false;
+  const RunKind kind = run_kind(run.kind);
+  return kind == RunKind::run || (kind == RunKind::optimize && run.result->figures.is_verified());
+}
+
 QString changed_text(const SessionOverview& session, const RunLine& run, const TrySettings& settings) {
   const RunLine& base = base_of(session, run);
   QStringList words;
   if (const auto before = try_settings(base)) words = changes_between(*before, settings);
-  if (const auto passes = views::chosen_passes(run))
-    words << tr_tries("optimised with %1").arg(views::counted_text(passes->enabled.size(), "pass", "passes"));
   if (!words.isEmpty()) return words.join(", ");
-  const QStringList own = changes_between({settings.experiment}, settings);
-  return own.isEmpty() ? tr_tries("the model as it came") : own.join(", ");
+  const auto passes = static_cast<qint64>(settings.passes.size());
+  if (const auto chosen = views::chosen_passes(run)) {
+    words << tr_tries("optimised: %1 in the plan").arg(views::counted_text(passes, "pass", "passes"));
+    QStringList without;
+    for (const QString& pass : views::default_passes())
+      if (!chosen->enabled.contains(pass)) without << pass;
+    without.sort();
+    if (!without.isEmpty()) words << tr_tries("without %1").arg(without.join(", "));
+    if (const QString options = views::options_text(*chosen); !options.isEmpty()) words << options;
+  } else if (passes > 0) {
+    words << tr_tries("with %1").arg(views::counted_text(passes, "pass", "passes"));
+  }
+  TrySettings plain{settings.experiment};
+  plain.passes = settings.passes;
+  words << changes_between(plain, settings);
+  return words.isEmpty() ? tr_tries("the model as it came") : words.join(", ");
 }
 
 }  // namespace
+
+std::string configuration_of(const RunLine& run) {
+  if (has_configuration(run.config)) return run.config;
+  return run.result && has_configuration(run.result->figures.config) ? run.result->figures.config : std::string();
+}
 
 std::optional<TrySettings> try_settings(const RunLine& run) {
   auto options = parse_settings(run.settings);
@@ -88,10 +112,13 @@ std::optional<TrySettings> try_settings(const RunLine& run) {
   leave_out_optimize(*options);
   if (!run.phase.empty()) options->phase = run.phase;
   TrySettings settings{*options};
-  if (!has_configuration(run.config)) return settings;
+  const std::string text = configuration_of(run);
+  if (text.empty()) return settings;
   try {
-    const PlanConfig config = parse_plan_config(run.config, "the run's configuration");
+    const PlanConfig config = parse_plan_config(text, "the run's configuration");
     settings.intervention = config.intervention, settings.exits = config.exits;
+    settings.passes = {config.passes.begin(), config.passes.end()};
+    settings.fingerprint = config.fingerprint;
   } catch (const Error&) {
     return {};  // of a later version
   }
@@ -118,8 +145,72 @@ QString refusal_of(const TrySettings& wanted) {
 
 int64_t run_of_try(const SessionOverview& session, const TrySettings& wanted) {
   for (auto run = session.runs.rbegin(); run != session.runs.rend(); ++run)
-    if (run->result && run_kind(run->kind) == RunKind::run && try_settings(*run) == wanted) return run->id;
+    if (is_try(*run) && try_settings(*run) == wanted) return run->id;
   return 0;
+}
+
+std::string config_of_try(const TrySettings& settings) {
+  if (settings.passes.empty()) return {};
+  PlanConfig config;
+  config.model = settings.experiment.model, config.fingerprint = settings.fingerprint;
+  config.phase = work_phase(settings.experiment.phase);
+  config.passes = {settings.passes.begin(), settings.passes.end()};
+  config.intervention = settings.intervention, config.exits = settings.exits;
+  return to_json(config);
+}
+
+QString PassSwitch::value_of(const PassOptionLine& option) const {
+  if (found)
+    if (const auto at = found->find(option.key); at != found->end()) return qt(at->second);
+  return qt(option.standard);
+}
+
+std::vector<PassSwitch> pass_switches(const SessionOverview& session, const TrySettings& shown) {
+  const auto is_alike = [&](const ExperimentOptions& o) {
+    const ExperimentOptions& s = shown.experiment;
+    return o.model == s.model && o.device == s.device && o.dtype == s.dtype && o.weight_budget == s.weight_budget &&
+           o.phase == s.phase;
+  };
+  std::vector<PassSwitch> switches;
+  for (const PassLine& line : list_passes()) {
+    PassSwitch one{line};
+    if (const auto at = shown.passes.find(line.id); at != shown.passes.end()) one.on = true, one.found = at->second;
+    for (auto run = session.runs.rbegin(); run != session.runs.rend() && !one.found; ++run) {
+      const auto settings = try_settings(*run);
+      if (!settings || !is_alike(settings->experiment)) continue;
+      if (const auto at = settings->passes.find(line.id); at != settings->passes.end()) one.found = at->second;
+      if (!run->result || one.found || !one.obstacle.isEmpty()) continue;
+      for (const PassReport& report : run->result->figures.passes)
+        if (report.name == line.id && (!report.applied || report.left_out))
+          one.obstacle = tr_tries("In run #%1: %2").arg(run->id).arg(qt(report.reason));
+    }
+    if (one.found) one.obstacle.clear();
+    switches.push_back(std::move(one));
+  }
+  return switches;
+}
+
+views::PassChoice choice_with(const TrySettings& shown, const std::string& pass, const std::string& option,
+                              const QString& value) {
+  views::PassChoice choice;
+  for (const PassLine& line : list_passes()) {
+    const auto at = shown.passes.find(line.id);
+    if (at == shown.passes.end() && line.id != pass) continue;
+    choice.enabled.insert(qt(line.id));
+    for (const PassOptionLine& o : line.options) {
+      QString word = qt(o.standard);
+      if (at != shown.passes.end())
+        if (const auto set = at->second.find(o.key); set != at->second.end()) word = qt(set->second);
+      if (line.id == pass && o.key == option) word = value;
+      if (word != qt(o.standard)) choice.options[qt(line.id)][qt(o.key)] = word;
+    }
+  }
+  return choice;
+}
+
+QString refusal_of_search(const TrySettings& shown) {
+  if (shown.intervention.empty() && shown.exits.empty()) return {};
+  return tr_tries("A pass is searched for the model as it came: choose a try without changed routing first.");
 }
 
 std::string word_of(const Setting& setting, const ExperimentOptions& options) {
@@ -151,6 +242,10 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
     if (!has(was, branch)) words << tr_tries("%1 off").arg(name_of(branch));
   for (const BranchOff& branch : was.off)
     if (!has(is, branch)) words << tr_tries("%1 on").arg(name_of(branch));
+  for (const auto& [id, parameters] : changed.passes)
+    if (!base.passes.contains(id)) words << tr_tries("%1 on").arg(qt(id));
+  for (const auto& [id, parameters] : base.passes)
+    if (!changed.passes.contains(id)) words << tr_tries("%1 off").arg(qt(id));
   if (was.k != is.k) words << (is.k > 0 ? QString("k %1").arg(is.k) : tr_tries("the model's own k"));
   if (was.force != is.force)
     words << (is.force.empty() ? tr_tries("choices of the routers") : tr_tries("choices of %1").arg(qt(is.force)));
@@ -200,8 +295,9 @@ std::vector<TryRow> try_rows(const SessionOverview& session) {
 
 QString command_of_try(const TrySettings& settings, const QString& session, const QString& config) {
   const Intervention& change = settings.intervention;
-  // Thresholds need a configuration; what-if has no phase and no annotations.
-  const bool plain = settings.exits.empty() && settings.experiment.annotations.empty();
+  // Only a configuration holds thresholds and passes; what-if has no phase and no annotations.
+  const bool holds = !settings.exits.empty() || !settings.passes.empty();
+  const bool plain = !holds && settings.experiment.annotations.empty();
   const char* verb = plain && !change.empty() ? "what-if" : "run";
   QStringList words = {"stormcell", verb};
   for (const std::string& word : command_words(settings.experiment, verb)) words << shell_quoted(qt(word));
@@ -210,7 +306,7 @@ QString command_of_try(const TrySettings& settings, const QString& session, cons
       words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
     if (change.k > 0) words << "--k" << QString::number(change.k);
     if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
-  } else if (!change.empty() || !settings.exits.empty()) {
+  } else if (holds || !change.empty()) {
     words << "--config" << shell_quoted(config);
   }
   if (!session.isEmpty()) words << "-o" << shell_quoted(session);

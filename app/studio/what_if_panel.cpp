@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QComboBox>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -11,26 +12,38 @@
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalBlocker>
+#include <QToolButton>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
 
+#include "app/studio/pass_switches.h"
+#include "app/studio/wheel_filter.h"
 #include "core/base/bounded_number.h"
 #include "core/base/error.h"
+#include "core/bench/device_names.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::studio {
 namespace {
 
 /// Rows of kSettings that a try may change, in the order of the panel.
-constexpr std::array<std::string_view, 5> kChanged = {"dtype", "weight_budget", "device", "threads", "data"};
+constexpr std::array<std::string_view, 6> kChanged = {"dtype", "weight_budget", "device", "threads", "data", "batches"};
 
 const RunLine* line_of(const SessionOverview& session, int64_t id) {
   for (const RunLine& run : session.runs)
     if (run.id == id) return &run;
   return nullptr;
+}
+
+/// The default in words.
+QString hint_of_change(const Setting& setting) {
+  if (setting.key == "weight_budget") return WhatIfPanel::tr("all weights");
+  if (setting.key == "threads") return WhatIfPanel::tr("all cores");
+  if (setting.key == "batches") return WhatIfPanel::tr("all");
+  return views::to_qstring(setting.value);
 }
 
 QString title_of_change(const Setting& setting) {
@@ -47,6 +60,24 @@ QString threshold_text(const RouterThresholds& exits) {
   for (const RouterThreshold& exit : exits)
     if (exit.threshold != exits.front().threshold) return {};
   return QString::number(exits.front().threshold);
+}
+
+/// The routers of the model that are exits, as this run tells them, or another one: of changed routing a run has none.
+std::vector<std::string> exits_of(const SessionOverview& session, const RunLine& run, const TrySettings& settings) {
+  const auto told_by = [](const RunLine& line) {
+    std::vector<std::string> routers;
+    if (line.result && line.result->figures.exits)
+      for (const ExitFigures& exit : line.result->figures.exits->exits)
+        if (!exit.router.empty()) routers.push_back(exit.router);
+    return routers;
+  };
+  if (std::vector<std::string> own = told_by(run); !own.empty()) return own;
+  for (auto other = session.runs.rbegin(); other != session.runs.rend(); ++other)
+    if (const auto of = try_settings(*other); of && of->experiment.model == settings.experiment.model)
+      if (std::vector<std::string> routers = told_by(*other); !routers.empty()) return routers;
+  std::vector<std::string> named;
+  for (const RouterThreshold& exit : settings.exits) named.push_back(exit.router);
+  return named;
 }
 
 QString branch_name(const BranchOff& branch) {
@@ -70,6 +101,13 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   column->addLayout(form_);
   add_changes();
+  passes_ = new PassSwitches(changes);
+  column->addWidget(passes_);
+  connect(passes_, &PassSwitches::switched, this, &WhatIfPanel::switch_pass);
+  connect(passes_, &PassSwitches::option_wanted, this,
+          [this](const QString& pass, const QString& option, const QString& value) {
+            search(pass.toStdString(), option.toStdString(), value);
+          });
   hint_ = new QLabel(changes);
   hint_->setWordWrap(true);
   hint_->setTextFormat(Qt::PlainText);
@@ -105,22 +143,92 @@ void WhatIfPanel::add_line(const QString& name, const QString& hint, const QStri
   line->setAccessibleName(name);
   line->setToolTip(help);
   form_->addRow(name, line);
-  editors_.push_back({line, shown});
+  editors_.push_back({line, shown, [line](const QString& text) {
+                        if (!line->hasFocus() || !line->isModified()) line->setText(text);
+                      }});
   connect(line, &QLineEdit::editingFinished, this, [this, line, shown = std::move(shown), take = std::move(take)] {
     const QString text = line->text().trimmed();
     if (settings_ && text != shown(*settings_)) ask([&](TrySettings& settings) { take(text, settings); });
   });
 }
 
+namespace {
+
+/// An empty text is the default.
+void set_word(const Setting& setting, const QString& text, ExperimentOptions& options) {
+  const ExperimentOptions standard;
+  std::visit([&](auto field) { options.*field = standard.*field; }, setting.field);
+  if (!text.isEmpty()) read_word(setting, text.toStdString(), options);
+}
+
+QStringList words_of_setting(const Setting& setting) {
+  if (setting.key == "dtype") return {"f32", "bf16"};
+  if (setting.key != "device") return {};
+  QStringList names;
+  for (const std::string& name : list_devices()) names << QString::fromStdString(name);
+  return names;
+}
+
+}  // namespace
+
 void WhatIfPanel::add_setting(const Setting& setting) {
+  if (const QStringList words = words_of_setting(setting); !words.isEmpty()) return add_words(setting, words);
   add_line(
-      title_of_change(setting), views::to_qstring(setting.value), views::to_qstring(setting.help),
+      title_of_change(setting), hint_of_change(setting), views::to_qstring(setting.help),
       [&setting](const TrySettings& settings) { return QString::fromStdString(word_of(setting, settings.experiment)); },
-      [&setting](const QString& text, TrySettings& settings) {
-        const ExperimentOptions standard;
-        std::visit([&](auto field) { settings.experiment.*field = standard.*field; }, setting.field);
-        if (!text.isEmpty()) read_word(setting, text.toStdString(), settings.experiment);
-      });
+      [&setting](const QString& text, TrySettings& settings) { set_word(setting, text, settings.experiment); });
+  if (setting.key == "weight_budget") {
+    auto* line = editors_.back().control;
+    auto* row = new QWidget();
+    auto* columns = new QHBoxLayout(row);
+    columns->setContentsMargins(0, 0, 0, 0);
+    const QFormLayout::TakeRowResult taken = form_->takeRow(form_->rowCount() - 1);
+    delete taken.labelItem->widget();
+    delete taken.labelItem;
+    delete taken.fieldItem;
+    half_ = new QToolButton(row);
+    half_->setObjectName("half-budget");
+    half_->setText(tr("Half"));
+    half_->setToolTip(tr("Half of the budget, or of all weights where there is none"));
+    columns->addWidget(line, 1);
+    columns->addWidget(half_);
+    form_->addRow(title_of_change(setting), row);
+    connect(half_, &QToolButton::clicked, this, &WhatIfPanel::halve_budget);
+  }
+}
+
+void WhatIfPanel::add_words(const Setting& setting, const QStringList& words) {
+  auto* box = new QComboBox();
+  box->addItem(setting.key == "dtype" ? tr("as stored") : QString::fromStdString(ExperimentOptions().device),
+               QString());
+  for (const QString& word : words)
+    if (word != box->itemText(0)) box->addItem(word, word);
+  box->setAccessibleName(title_of_change(setting));
+  new WheelFilter(box);
+  box->setToolTip(views::to_qstring(setting.help));
+  form_->addRow(title_of_change(setting), box);
+  editors_.push_back({box,
+                      [&setting](const TrySettings& settings) {
+                        return QString::fromStdString(word_of(setting, settings.experiment));
+                      },
+                      [box](const QString& text) {
+                        if (box->findData(text) < 0) box->addItem(text, text);
+                        box->setCurrentIndex(box->findData(text));
+                      }});
+  connect(box, &QComboBox::activated, this, [this, box, &setting](int index) {
+    ask([&](TrySettings& settings) { set_word(setting, box->itemData(index).toString(), settings.experiment); });
+    refresh();  // it shows what ran, not what is asked for
+  });
+}
+
+void WhatIfPanel::halve_budget() {
+  const RunLine* run = session_ ? line_of(*session_, shown_) : nullptr;
+  if (!run || !run->result) return;
+  const int64_t all = run->result->figures.model.weight_bytes;
+  ask([&](TrySettings& settings) {
+    int64_t& budget = settings.experiment.weight_budget;
+    budget = std::max<int64_t>(1, (budget > 0 ? budget : all) / 2);
+  });
 }
 
 void WhatIfPanel::add_changes() {
@@ -150,7 +258,7 @@ void WhatIfPanel::add_changes() {
         const double threshold = bounded_number<double>("exit threshold", text.toStdString(), kThresholds);
         for (const std::string& router : exits_) settings.exits.push_back({router, threshold});
       });
-  threshold_ = editors_.back().line;
+  threshold_ = static_cast<QLineEdit*>(editors_.back().control);
 }
 
 void WhatIfPanel::add_tries() {
@@ -164,7 +272,7 @@ void WhatIfPanel::add_tries() {
   tries_->setWordWrap(true);
   tries_->setSpacing(3);
   title->setBuddy(tries_);
-  static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 2);
+  static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 1);
   auto* buttons = new QHBoxLayout();
   const auto add = [&](const QString& text, const QString& tip) {
     auto* button = new QPushButton(text, this);
@@ -203,7 +311,7 @@ void WhatIfPanel::add_tries() {
     const auto runs = chosen_runs();
     if (runs.size() == 1)
       emit save_wanted(QString("try-%1.json").arg(runs[0]->id), tr("Configurations (*.json)"),
-                       QByteArray::fromStdString(runs[0]->config));
+                       QByteArray::fromStdString(configuration_of(*runs[0])));
   });
 }
 
@@ -223,6 +331,26 @@ void WhatIfPanel::ask(const Change& change) {
   if (refused.isEmpty() && !(wanted == *settings_)) emit try_wanted(wanted);
 }
 
+void WhatIfPanel::switch_pass(const QString& pass, bool on) {
+  if (!settings_ || running_) return;
+  const std::string id = pass.toStdString();
+  if (!on) return ask([&](TrySettings& settings) { settings.passes.erase(id); });
+  for (const PassSwitch& one : pass_switches(*session_, *settings_)) {
+    if (one.line.id != id) continue;
+    if (one.found) return ask([&](TrySettings& settings) { settings.passes[id] = *one.found; });
+    if (!one.obstacle.isEmpty()) return show_fault(one.obstacle);
+  }
+  search(id);
+}
+
+void WhatIfPanel::search(const std::string& pass, const std::string& option, const QString& value) {
+  if (!settings_ || running_) return;
+  const QString refused = refusal_of_search(*settings_);
+  show_fault(refused);
+  if (refused.isEmpty()) emit search_wanted(choice_with(*settings_, pass, option, value));
+  refresh();
+}
+
 void WhatIfPanel::set_session(std::shared_ptr<const SessionOverview> session, int64_t shown) {
   session_ = std::move(session);
   if (shown != shown_) show_fault({});
@@ -230,11 +358,7 @@ void WhatIfPanel::set_session(std::shared_ptr<const SessionOverview> session, in
   settings_.reset(), exits_.clear();
   if (const RunLine* run = session_ ? line_of(*session_, shown_) : nullptr) {
     settings_ = try_settings(*run);
-    if (run->result && run->result->figures.exits)
-      for (const ExitFigures& exit : run->result->figures.exits->exits)
-        if (!exit.router.empty()) exits_.push_back(exit.router);
-    if (settings_ && exits_.empty())
-      for (const RouterThreshold& exit : settings_->exits) exits_.push_back(exit.router);
+    if (settings_) exits_ = exits_of(*session_, *run, *settings_);
   }
   refresh();
 }
@@ -266,21 +390,19 @@ void WhatIfPanel::refresh() {
   off_->setToolTip(chosen ? tr("The router takes the next best branch for each cell")
                           : tr("Click a branch in a view first, as in the heatmap"));
   for (const Editor& editor : editors_) {
-    editor.line->setEnabled(open && (editor.line != threshold_ || !exits_.empty()));
-    const QString text = settings_ ? editor.shown(*settings_) : QString();
-    if (!editor.line->hasFocus() || !editor.line->isModified()) editor.line->setText(text);
+    editor.control->setEnabled(open && (editor.control != threshold_ || !exits_.empty()));
+    editor.show(settings_ ? editor.shown(*settings_) : QString());
   }
+  half_->setEnabled(open);
+  threshold_->setPlaceholderText(settings_ && exits_.empty() ? tr("no exits in this run") : tr("the model's own"));
   QStringList lines;
   if (!session_)
     lines << tr("Open a session with a run first.");
   else if (!settings_)
     lines << tr("How this run was made is not known, so it cannot be run again with a change.");
-  else if (exits_.empty())
-    lines << tr("This run has no exits, so there is no threshold to move.");
-  if (settings_)
-    lines << tr("Passes are switched in Optimisations; their runs stand in this list too.")
-          << tr("A capacity is part of the model: this version cannot change it.");
   hint_->setText(lines.join("\n"));
+  hint_->setVisible(!lines.isEmpty());
+  passes_->set_switches(settings_ ? pass_switches(*session_, *settings_) : std::vector<PassSwitch>(), open);
   refresh_off();
   refresh_tries();
 }
@@ -321,7 +443,7 @@ void WhatIfPanel::refresh_buttons() {
   const bool one = runs.size() == 1;
   compare_->setEnabled(runs.size() == 2 || (one && &base_of(*session_, *runs[0]) != runs[0]));
   copy_->setEnabled(one);
-  save_->setEnabled(one && has_configuration(runs[0]->config));
+  save_->setEnabled(one && !configuration_of(*runs[0]).empty());
 }
 
 std::vector<const RunLine*> WhatIfPanel::chosen_runs() const {

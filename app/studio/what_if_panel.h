@@ -15,10 +15,12 @@ class QLabel;
 class QLineEdit;
 class QListWidget;
 class QPushButton;
-class QSpinBox;
+class QToolButton;
 class QVBoxLayout;
 
 namespace stormcell::studio {
+
+class PassSwitches;
 
 class WhatIfPanel : public QWidget {
   Q_OBJECT
@@ -35,6 +37,8 @@ class WhatIfPanel : public QWidget {
 
  signals:
   void try_wanted(const stormcell::studio::TrySettings& wanted);
+  /// Passes that no run of the session has found yet, or with other parameters.
+  void search_wanted(const stormcell::views::PassChoice& choice);
   void run_chosen(qint64 run);
   /// `first` is compared with.
   void compare_wanted(qint64 first, qint64 second);
@@ -45,16 +49,22 @@ class WhatIfPanel : public QWidget {
   /// Changes the settings of the run on show. Throws Error(bad_input).
   using Change = std::function<void(TrySettings& settings)>;
   struct Editor {
-    QLineEdit* line;
+    QWidget* control;
     std::function<QString(const TrySettings&)> shown;
+    std::function<void(const QString& text)> show;
   };
   void add_line(const QString& name, const QString& hint, const QString& help,
                 std::function<QString(const TrySettings&)> shown,
                 std::function<void(const QString& text, TrySettings& settings)> take);
   void add_setting(const Setting& setting);
+  /// The same of a setting with few words.
+  void add_words(const Setting& setting, const QStringList& words);
+  void halve_budget();
   void add_changes();
   void add_tries();
   void ask(const Change& change);
+  void switch_pass(const QString& pass, bool on);
+  void search(const std::string& pass, const std::string& option = {}, const QString& value = {});
   void refresh();
   void refresh_off();
   void refresh_tries();
@@ -74,7 +84,9 @@ class WhatIfPanel : public QWidget {
   QLineEdit* threshold_ = nullptr;
   QLabel *hint_, *fault_;
   QPushButton *off_, *compare_, *copy_, *save_;
+  QToolButton* half_;
   QVBoxLayout* off_list_;
+  PassSwitches* passes_;
   QListWidget* tries_;
 };
 

@@ -5,9 +5,9 @@
 
 namespace stormcell {
 
-/// Absolute path of the source tree.
+/// Absolute path of the source tree; empty in a package.
 std::string checkout_source_folder();
-/// Absolute path of the build folder.
+/// Absolute path of the build folder; empty in a package.
 std::string checkout_build_folder();
 
 }  // namespace stormcell

@@ -38,13 +38,29 @@ constexpr SampleData kSamples[] = {
     {"dynamic-routing-street-sample", "people.safetensors", "", "dynamic-routing-street"}};
 constexpr std::string_view kDemo = "demo:";
 
+/// The folder above the program's; empty if the system does not say.
+fs::path installed_folder() {
+  std::error_code error;
+  const fs::path program = fs::read_symlink("/proc/self/exe", error);
+  return error ? fs::path() : program.parent_path().parent_path();
+}
+
+/// How the data is made: by a script of the package, or in the source tree.
+std::string way_to_make(const MadeData& made) {
+  if (!checkout_source_folder().empty()) return std::string(made.verb) + " in the source tree";
+  return (installed_folder() / "lib/stormcell/make-demo-data").string() + " " + std::string(made.demo);
+}
+
 std::vector<fs::path> data_folders(const DataOptions& options) {
   std::vector<fs::path> folders;
   if (const char* named = std::getenv("STORMCELL_DATA"); named && *named) folders.emplace_back(named);
-  std::error_code error;
-  const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) folders.push_back(program.parent_path().parent_path() / "share/stormcell/data");
-  folders.push_back(fs::path(checkout_build_folder()) / "data");
+  if (const fs::path installed = installed_folder(); !installed.empty())
+    folders.push_back(installed / "share/stormcell/data");
+  if (const std::string build = checkout_build_folder(); !build.empty()) folders.push_back(fs::path(build) / "data");
+  if (const char* own = std::getenv("XDG_DATA_HOME"); own && *own)
+    folders.push_back(fs::path(own) / "stormcell/data");
+  else if (const char* home = std::getenv("HOME"); home && *home)
+    folders.push_back(fs::path(home) / ".local/share/stormcell/data");
   if (!options.resources.empty()) folders.push_back(fs::path(options.resources) / "data");
   return folders;
 }
@@ -67,8 +83,8 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
       if (fs::exists(file, error)) return {file.string(), std::string(made.target), std::string(made.label)};
     }
     bad_input(spec, "its data is not on this machine",
-              "run " + std::string(made.verb) + " in the source tree, or set STORMCELL_DATA to the folder that holds " +
-                  std::string(name) + "/" + std::string(made.file));
+              "run " + way_to_make(made) + ", or set STORMCELL_DATA to the folder that holds " + std::string(name) +
+                  "/" + std::string(made.file));
   }
   for (const SampleData& sample : kSamples) {
     if (name != sample.name) continue;
@@ -83,9 +99,10 @@ DemoData find_demo_data(const std::string& spec, const DataOptions& options) {
 std::string note_of_demo_data(const std::string& spec) {
   if (!spec.starts_with(kDemo)) return {};
   for (const SampleData& sample : kSamples)
-    if (!sample.drawn_for.empty() && spec.substr(kDemo.size()) == sample.name)
-      return "drawings for a first look, on which figures say little; the demo's own are of real data: ./dev data " +
-             std::string(sample.drawn_for) + ", then --data " + std::string(kDemo) + std::string(sample.drawn_for);
+    for (const MadeData& made : kMade)
+      if (!sample.drawn_for.empty() && spec.substr(kDemo.size()) == sample.name && made.demo == sample.drawn_for)
+        return "drawings for a first look, on which figures say little; the demo's own are of real data: " +
+               way_to_make(made) + ", then --data " + std::string(kDemo) + std::string(made.demo);
   return {};
 }
 

@@ -31,8 +31,7 @@ struct OptimizeOption {
 void read_measure_seconds(const std::string& word, double& seconds, ExperimentOptions& experiment);
 inline constexpr std::string_view kMeasureOption = "--measure-seconds",
                                   kMeasureHelp =
-                                      "time for measuring: as many batches as fit, drawn at random; under "
-                                      "--weight-budget in the data's order; 7 rounds at least";
+                                      "Measures for about this long, on batches drawn at random, and 7 rounds at least";
 
 namespace optimize_options {
 using Words = std::vector<std::string>;
@@ -47,15 +46,17 @@ void read_pass_options(const Words& words, OptimizeOptions& optimize, Experiment
 inline constexpr std::array kOptimizeOptions = {
     OptimizeOption{kMeasureOption, "SECONDS", kMeasureHelp, OptionWords::one, optimize_options::read_measure},
     OptimizeOption{"--time-limit", "SECONDS",
-                   "limit for the whole command: batches, plans and comparisons that do not fit are left out (default: "
-                   "none)",
+                   "Bounds the whole command, and leaves out batches, plans and comparisons that do not fit (default: "
+                   "no limit).",
                    OptionWords::one, optimize_options::read_limit},
-    OptimizeOption{"--enable", "PASS,...", "also these passes, where they are off by default", OptionWords::with_commas,
-                   optimize_options::read_enable},
-    OptimizeOption{"--disable", "PASS,...", "all but these passes", OptionWords::with_commas,
-                   optimize_options::read_disable},
-    OptimizeOption{"--only", "PASS,...", "only these passes", OptionWords::with_commas, optimize_options::read_only},
-    OptimizeOption{"--pass-option", "PASS.OPTION=VALUE", "sets an option of a pass (listed below); may be repeated",
+    OptimizeOption{"--enable", "PASS,...", "Uses these passes too, which are off by default (default: none).",
+                   OptionWords::with_commas, optimize_options::read_enable},
+    OptimizeOption{"--disable", "PASS,...", "Uses all passes but these (default: none is left out).",
+                   OptionWords::with_commas, optimize_options::read_disable},
+    OptimizeOption{"--only", "PASS,...", "Uses only these passes (default: all but those that change results).",
+                   OptionWords::with_commas, optimize_options::read_only},
+    OptimizeOption{"--pass-option", "PASS.OPTION=VALUE",
+                   "Sets an option of a pass from the list below, and may be repeated (default: as listed).",
                    OptionWords::repeated, optimize_options::read_pass_options},
 };
 

@@ -1,6 +1,7 @@
 #include "core/experiment/pass_list.h"
 
 #include "core/base/error.h"
+#include "core/base/pass_names.h"
 #include "core/passes/pass.h"
 
 namespace stormcell {
@@ -22,7 +23,8 @@ PassOptionLine::Kind kind_of(PassOption::Kind kind) {
 std::vector<PassLine> list_passes() {
   std::vector<PassLine> list;
   for (const Pass& pass : passes()) {
-    PassLine& line = list.emplace_back(PassLine{std::string(pass.id), std::string(pass.summary), pass.lossy, {}});
+    PassLine& line = list.emplace_back(
+        PassLine{std::string(pass.id), pass_name(pass.id), std::string(pass.summary), pass.lossy, {}});
     for (const PassOption& o : pass.options)
       line.options.push_back(
           {std::string(o.key), std::string(o.summary), kind_of(o.kind), option_text(o, o.standard), o.least, o.most});

@@ -16,8 +16,8 @@ struct PassOptionLine {
   double least = 0, most = 1;  ///< of numbers
 };
 struct PassLine {
-  std::string id, summary;
-  bool lossy = false;  ///< changes results: runs only when enabled by name
+  std::string id, name, summary;  ///< name and summary: the words for people (core/base/pass_names.h)
+  bool lossy = false;             ///< changes results: runs only when enabled by name
   std::vector<PassOptionLine> options;
 };
 /// Passes in the order in which they are applied.

@@ -14,7 +14,7 @@ struct ExportOrigin {
   std::string model, fingerprint;
   int64_t run = 0;
   std::string kind;
-  /// "stormcell 0.1.0; device ...; date ...; session ...; run #3 (profile)"
+  /// "stormcell 0.2.0; device ...; date ...; session ...; run #3 (profile)"
   std::string line() const;
 };
 ExportOrigin origin_of(const SessionReader& session, const RunSummary& run);

@@ -22,6 +22,8 @@ bool in_zip(Look look, std::string_view text) { return look.head.starts_with("PK
 // Files that replace the one that was wanted.
 constexpr std::array kReplacements = {
     FileKind{"empty", "empty", "get it again, or make it again", kNoUse, "", [](Look l) { return l.size == 0; }},
+    FileKind{"empty", "empty but for blanks", "get it again, or make it again",
+             FileUses(FileUse::data) | FileUse::calls | FileUse::labels, "", is_blank},
     FileKind{"download", "a download that is not finished", "wait until it is finished, or download it again", kNoUse,
              "", [](Look l) { return has_unfinished_ending(l.name); }},
     FileKind{"zeros", "all zero bytes, the space that a download reserves before it is finished", kAgain, kNoUse, "",
@@ -41,6 +43,9 @@ constexpr std::array kReplacements = {
     FileKind{"server-error", "an error that a file server sent instead of the file",
              "sign in, or check the address, and download it again", kNoUse, "",
              [](Look l) { return is_text(l) && holds(l, "<Error>") && holds(l, "<Code>"); }},
+    FileKind{"http-answer", "an answer of a server with the lines of HTTP before it",
+             "save it without them: curl without -i, or cut all up to the first empty line", kNoUse, "",
+             is_answer_with_head},
     FileKind{"server-error", "an error that a server sent instead of the file",
              "sign in, or check the address, and download it again", kNoUse, "", is_error_text},
 };

@@ -161,6 +161,8 @@ constexpr std::array kTextTables = {
              [](Look l) {
                return is_text(l) && has_columns(l, {"turn", "layer", "slot", "expert"});
              }},
+    FileKind{"python-text", "a dictionary as Python prints it, which is no JSON",
+             "write it with json.dump() instead of print() or str()", FileUse::data, "", is_python_text},
     FileKind{"modelfile", "a Modelfile of Ollama", "name the GGUF file that it is made from", kNoUse, "FROM ",
              [](Look l) { return is_text(l) && has_in_name(l, {"modelfile"}); }},
     FileKind{"merges", "a tokenizer's merges", remedy::kFolderOfModel, kNoUse, "#version:"},

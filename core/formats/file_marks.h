@@ -20,6 +20,8 @@ bool holds(const FileLook& look, std::string_view text);
 // Downloads.
 bool is_all_zeros(const FileLook& look);
 bool is_html(const FileLook& look);
+/// An answer as "curl -i" saves it, with a status that is no error.
+bool is_answer_with_head(const FileLook& look);
 bool is_error_text(const FileLook& look);
 bool is_error_json(const FileLook& look);
 std::string error_detail(const FileLook& look);
@@ -57,6 +59,8 @@ bool is_transport_stream(const FileLook& look);
 bool is_text(const FileLook& look);
 /// An extra check for kinds whose first bytes are letters, because a text may begin with them.
 bool is_not_text(const FileLook& look);
+bool is_blank(const FileLook& look);
+bool is_python_text(const FileLook& look);
 bool is_utf16(const FileLook& look);
 bool is_utf32(const FileLook& look);
 bool has_only_carriage_returns(const FileLook& look);

@@ -12,6 +12,8 @@
 
 namespace stormcell {
 namespace {
+constexpr std::string_view kBlankPiece = "\u2581";
+
 /// T5's sentinels, which its tokenizers recognise in a text.
 bool is_sentinel(const AddedToken& token) { return token.content.starts_with("<extra_id_"); }
 
@@ -37,6 +39,10 @@ class SentencePieceTokenizer : public Tokenizer {
     frame_ = frame_by(config, rule,
                       {library_->bos_id(), library_->eos_id(), [this](std::string_view token) { return find(token); }},
                       where);
+    // Releases of transformers differ in whether they obey the key.
+    if (config.begins_with_blank == false && puts_blank_first())
+      warn(config.path + ": \"add_prefix_space\" is false, and " + where +
+           " puts a blank before a text; the blank is kept, as the library SentencePiece does");
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
@@ -79,6 +85,11 @@ class SentencePieceTokenizer : public Tokenizer {
   const std::string& path() const override { return where_; }
 
  private:
+  /// The trainer's option add_dummy_prefix, which is stored in the model.
+  bool puts_blank_first() const {
+    std::vector<std::string> pieces;
+    return library_->Encode("a", &pieces).ok() && !pieces.empty() && pieces[0].starts_with(kBlankPiece);
+  }
   std::optional<int32_t> find(std::string_view token) const {
     for (const std::vector<AddedToken>* tokens : {&added_.tokens(), &outside_})
       for (const AddedToken& added : *tokens)

@@ -77,6 +77,15 @@ std::string shown_names(const auto& words) {
 
 }  // namespace
 
+bool is_blank(const FileLook& look) {
+  return look.size == look.head.size() && !look.head.empty() && from_first_word(look.head).empty();
+}
+
+bool is_python_text(const FileLook& look) {
+  const std::string_view text = from_first_word(look.head);
+  return text.starts_with("{'") || text.starts_with("[{'");
+}
+
 bool is_html(const FileLook& look) {
   std::string_view text = from_first_word(look.head);
   while (text.starts_with("<!--") || text.starts_with("<?xml")) {
@@ -88,6 +97,12 @@ bool is_html(const FileLook& look) {
   for (const std::string_view begin : {"<!doctype html", "<html", "<head", "<body", "<title", "<h1>"})
     if (begins_like(text, begin)) return true;
   return false;
+}
+
+bool is_answer_with_head(const FileLook& look) {
+  const std::string_view text = from_first_word(look.head), line = text.substr(0, text.find_first_of("\r\n"));
+  const size_t status = line.find(' ');
+  return begins_like(text, "http/") && status != std::string_view::npos && line.substr(status + 1).starts_with('2');
 }
 
 bool is_error_text(const FileLook& look) {

@@ -76,6 +76,7 @@ TokenizerConfig parse_tokenizer_config(std::string_view json, const std::string&
   read.added = added_tokens(config, path);
   read.begin.is_added = stated_flag(config, "add_bos_token", path);
   read.end.is_added = stated_flag(config, "add_eos_token", path);
+  read.begins_with_blank = stated_flag(config, "add_prefix_space", path);
   take_token(config, "bos_token", path, read.begin);
   take_token(config, "eos_token", path, read.end);
   return read;

@@ -19,7 +19,8 @@ struct ConfiguredToken {
 struct TokenizerConfig {
   std::string path = "tokenizer_config.json";
   ConfiguredToken begin, end;
-  std::vector<AddedToken> added;  ///< added_tokens_decoder
+  std::optional<bool> begins_with_blank;  ///< add_prefix_space
+  std::vector<AddedToken> added;          ///< added_tokens_decoder
 };
 
 /// Reads both files; either may be missing. Error(bad_input) if a file is not JSON or a value has another form.

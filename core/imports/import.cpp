@@ -118,6 +118,10 @@ class TraceRun : public TraceSink {
                 "has " + counted(here, "expert") + " a layer, " + options_.model_config + " " + std::to_string(there),
                 "name the config.json of the model that was traced");
     check_layers_of_model(source_, header);
+    const int64_t here = shape_of(header).k, k = std::min<int64_t>(source_.model.k, shape_of(header).branches);
+    if (k > 0 && here != k && std::find(header.lacks.begin(), header.lacks.end(), "k") == header.lacks.end())
+      unlike_k_ = source_.path() + ": has " + counted(here, "choice") + " of a token, " + options_.model_config +
+                  " says " + std::to_string(k) + ": check that both are of one model";
     for (const TraceRouter& r : header.routers) layers_.push_back(r.stack == 0 ? r.layer : kOtherStack);
     used_.assign(header.routers.size(), 0);
     rank_ = header_rank_ = header.rank;
@@ -187,7 +191,8 @@ class TraceRun : public TraceSink {
       figures_.warnings.push_back(source_.path() + ": " + with_commas(counts.rows_masked) + " of " +
                                   counted(counts.rows_read + counts.rows_masked, "row") +
                                   (counts.rows_masked == 1 ? " names" : " name") + " no branch");
-    if (!branches_warning_.empty()) figures_.warnings.push_back(branches_warning_);
+    for (const std::string& doubt : {branches_warning_, unlike_k_})
+      if (!doubt.empty()) figures_.warnings.push_back(doubt);
     if (!header_.recorder.empty()) figures_.recorded = header_.cut.empty() ? std::string(kComplete) : header_.cut;
     if (!header_.cut.empty())
       figures_.warnings.push_back(source_.path() + ": its recorder (" + header_.recorder +
@@ -291,6 +296,7 @@ class TraceRun : public TraceSink {
   std::vector<int64_t> counts_;
   int64_t counted_choices_ = 0;
   int64_t idle_steps_ = 0;
+  std::string unlike_k_;          // the config.json has another number of choices; empty: it has not
   std::string branches_warning_;  // the number of experts comes from other traces; empty: it does not
   TraceHeader header_;
   static constexpr int32_t kOtherStack = -2;

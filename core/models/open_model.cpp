@@ -20,6 +20,7 @@
 #include "core/formats/weight_files.h"
 #include "core/graph/input_specs.h"
 #include "core/models/contradictions.h"
+#include "core/models/demo_names.h"
 #include "core/models/family.h"
 #include "core/models/fingerprint.h"
 #include "core/models/presets.h"
@@ -188,16 +189,6 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
   return model;
 }
 
-std::vector<std::string> demo_models(const fs::path& demos) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(demos, error), end; !error && it != end; it.increment(error))
-    if (present(it->path() / "config.json") || present(it->path() / "model" / "config.json"))
-      names.push_back(it->path().filename().string());
-  std::sort(names.begin(), names.end());
-  return names;
-}
-
 std::string demo_folder(const std::string& name, const std::string& resources) {
   const fs::path demos = fs::path(resources) / "demos";
   const auto find = [&](const std::string& demo) -> std::string {
@@ -211,7 +202,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   if (name.ends_with(kSample))
     if (const std::string demo = name.substr(0, name.size() - kSample.size()); !find(demo).empty())
       bad_input("demo:" + name, "is data, no model", "optimize demo:" + demo + " --data demo:" + name);
-  const std::vector<std::string> known = demo_models(demos);
+  const std::vector<std::string> known = demo_model_names(resources);
   bad_input("demo:" + name, "no demo model of this name in " + demos.string(),
             known.empty() ? "there is none" : advice_on_word(name, known, "known demos: "));
 }
@@ -220,8 +211,7 @@ std::string demo_folder(const std::string& name, const std::string& resources) {
   std::vector<std::string> known, bare;
   for (const std::string_view name : preset_names())
     known.push_back("preset:" + std::string(name)), bare.emplace_back(name);
-  for (const std::string& name : demo_models(fs::path(resources) / "demos"))
-    known.push_back("demo:" + name), bare.push_back(name);
+  for (const std::string& name : demo_model_names(resources)) known.push_back("demo:" + name), bare.push_back(name);
   // A plain name may mean one with a prefix; a path may not.
   std::vector<std::string> near;
   if (spec.find('/') == std::string::npos && !spec.ends_with(".safetensors")) {
@@ -255,11 +245,11 @@ std::string resources_folder() {
   if (const char* given = std::getenv("STORMCELL_RESOURCES"); given && *given) return given;
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
-  if (!error) {
-    const fs::path installed = program.parent_path().parent_path() / "share" / "stormcell";
-    if (present(installed)) return installed.string();
-  }
-  return checkout_source_folder() + "/resources";
+  const fs::path installed = program.parent_path().parent_path() / "share" / "stormcell";
+  const std::string source = checkout_source_folder();
+  // A program of a package knows no source tree: what it lacks is named where it should be.
+  if (!error && (source.empty() || present(installed))) return installed.string();
+  return source + "/resources";
 }
 
 std::shared_ptr<const Model> open_model(const std::string& spec, const ModelOptions& options) {

@@ -10,6 +10,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
+#include "core/base/pass_names.h"
 #include "core/graph/operator.h"
 #include "core/passes/bf16_storage.h"
 #include "core/passes/constant_decision.h"
@@ -23,27 +24,21 @@
 
 namespace stormcell {
 namespace {
+/// A row's id and sentence, from the table of names.
+constexpr Pass named(const PassName& name, bool lossy, PassResult (*run)(const PassInput&),
+                     std::span<const PassOption> options = {}, bool leaves_padding_out = false) {
+  return {name.id, name.sentence, lossy, run, options, leaves_padding_out};
+}
+
 constexpr std::array kPasses = {
-    Pass{"unpad", "padding is not computed: products, attention and routers run on real cells", false, unpad, {}, true},
-    Pass{"reorder", "work that only cells of one branch need waits for the decision that sends them there", false,
-         reorder, kReorderOptions},
-    Pass{"permanent-path", "routers that always decided the same way decide behind what they decide, as its guard",
-         true, permanent_path, kPermanentPathOptions},
-    Pass{"constant-decision", "routers that sent all cells the same way send nothing, behind a guard", false,
-         constant_decision, kConstantDecisionOptions},
-    Pass{"dead-path", "branches that got no cell are neither loaded nor packed, behind a guard", false, dead_path,
-         kDeadPathOptions},
-    Pass{"horizontal-fusion", "the products of all branches of a router become one grouped product over its slots",
-         false, horizontal_fusion, kHorizontalFusionOptions},
-    Pass{"vertical-fusion",
-         "norms, scales, activations, gates, residuals and factors join the step beside them; some neighbouring "
-         "convolutions become one",
-         false, vertical_fusion, kVerticalFusionOptions},
-    Pass{"bf16-storage",
-         "what only products in bf16 read lies in bf16, half of its bytes, and is rounded once",
-         false,
-         bf16_storage,
-         {}},
+    named(pass_names::kSkipPadding, false, unpad, {}, true),
+    named(pass_names::kSendFirst, false, reorder, kReorderOptions),
+    named(pass_names::kDecideLater, true, permanent_path, kPermanentPathOptions),
+    named(pass_names::kSkipSending, false, constant_decision, kConstantDecisionOptions),
+    named(pass_names::kSkipUnused, false, dead_path, kDeadPathOptions),
+    named(pass_names::kGroupExperts, false, horizontal_fusion, kHorizontalFusionOptions),
+    named(pass_names::kFuseNeighbours, false, vertical_fusion, kVerticalFusionOptions),
+    named(pass_names::kHalveBytes, false, bf16_storage),
 };
 constexpr std::string_view kPlanned[] = {"constant-folding", "capacity",      "kernel-tuning",
                                          "quantize-bf16",    "quantize-int8", "speculative-routing",

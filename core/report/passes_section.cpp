@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/base/pass_names.h"
 #include "core/report/html.h"
 #include "core/report/sections.h"
 #include "core/report/ticks.h"
@@ -13,7 +14,7 @@ namespace stormcell::report {
 namespace {
 
 /// Narrow enough for a telephone, where its text is as large as that around it.
-constexpr double kWidth = 358, kLeft = 128, kRight = 346, kRow = 44, kTop = 34;
+constexpr double kWidth = 358, kLeft = 140, kRight = 346, kRow = 44, kTop = 34;
 
 struct Axis {
   double low = 1, high = 1;
@@ -84,7 +85,8 @@ std::string chart(const std::vector<PassReport>& passes) {
   for (size_t i = 0; i < passes.size(); ++i) {
     const PassReport& p = passes[i];
     const double y = kTop + kRow * (static_cast<double>(i) + .5);
-    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 10, y + 4, shortened(p.name, 18));
+    svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>", kLeft - 10, y + 4,
+                       shortened(pass_name(p.name), 20));
     if (p.left_out) svg += fmt::format("<text class=\"soft end\" x=\"{:.1f}\" y=\"{}\">left out</text>", kRight, y + 4);
     if ((p.applied || p.left_out) && p.speedup_alone)
       svg += mark(axis, *p.speedup_alone, p.speedup_alone_ci95, y - 9, false);
@@ -112,7 +114,7 @@ std::string passes_section(const ReportData& d) {
                "95 % interval", "guard misses"},
               3);
   for (const PassReport& p : passes) {
-    std::vector<std::string> row = {"<code>" + escape(p.name) + "</code>", state_of(p), escape(p.reason)};
+    std::vector<std::string> row = {escape(pass_name(p.name)), state_of(p), escape(p.reason)};
     if (d.trusted())
       row.insert(row.end(), {gain_text(p, p.speedup_alone), interval(p.speedup_alone_ci95), gain_text(p, p.speedup_own),
                              interval(p.speedup_own_ci95), gain_text(p, p.speedup_cumulative),
@@ -134,8 +136,8 @@ std::string passes_section(const ReportData& d) {
     const bool tried = p.applied || p.left_out;
     if (tried) shown.push_back(p);
     not_applied += !tried;
-    (tried ? reasons : others) += "<li><code>" + escape(p.name) + "</code> " + (p.left_out ? "" : state_of(p) + ": ") +
-                                  escape(p.reason) + "</li>\n";
+    (tried ? reasons : others) += "<li><strong>" + escape(pass_name(p.name)) + "</strong> " +
+                                  (p.left_out ? "" : state_of(p) + ": ") + escape(p.reason) + "</li>\n";
   }
   std::string body;
   const std::optional<SpeedupWithheld> withheld = first_withheld(d.figures);

@@ -37,11 +37,16 @@ std::string largest_name(const std::vector<RouterFigures>& routing) {
   if (least->fan_out < most->fan_out) return "the largest branches of each router";
   return "the " + (most->fan_out == 2 ? "two" : std::to_string(most->fan_out)) + " largest branches";
 }
-/// "86.1 % of what the largest branch alone would take".
-std::string largest_text(const RunSummaryFigures& f, bool with_interval) {
+/// "86.1 % of the operations of a network with only the largest branch".
+std::string largest_text(const RunSummaryFigures& f) {
+  return percent_text(f.item_costs->largest_branch->share) + " of the operations of a network with only " +
+         largest_name(f.routing);
+}
+/// "86.1 % [85.0, 87.2] of the 12.5 million of a network with only the largest branch and no router".
+std::string largest_line(const RunSummaryFigures& f) {
   const LargestBranch& largest = *f.item_costs->largest_branch;
-  return share_text(largest.share, with_interval ? largest.share_ci95 : std::nullopt) + " of what " +
-         largest_name(f.routing) + " alone would take";
+  return share_text(largest.share, largest.share_ci95) + " of the " + amount(largest.operations) +
+         " of a network with only " + largest_name(f.routing) + " and no router";
 }
 
 /// Whether about as much is spared of every item: then it does not matter which items they are.
@@ -129,7 +134,7 @@ FigureTile spent_tile(const RunSummaryFigures& f) {
   const ItemCostFigures& c = *f.item_costs;
   tile.value = percent_text(c.share);
   tile.more = "of what all branches would take, in the model's own order, counted over " + counted(c.items, c.item);
-  if (c.largest_branch) tile.more += "; " + largest_text(f, false);
+  if (c.largest_branch) tile.more += "; " + largest_text(f);
   if (const GroupSpent* g = only_compared(c))
     tile.more +=
         "; without " + g->name + " " + percent_text(g->without->share) + ", with " + percent_text(g->with.share);
@@ -174,7 +179,7 @@ std::string item_costs_headline(const RunSummaryFigures& f) {
 std::string item_costs_sentence(const RunSummaryFigures& f) {
   if (!is_spared(f)) return {};
   const ItemCostFigures& c = *f.item_costs;
-  const std::string beside = c.largest_branch ? " (" + largest_text(f, false) + ")" : "";
+  const std::string beside = c.largest_branch ? " (" + largest_text(f) + ")" : "";
   const std::string all = percent_text(c.share) + " of ";
   std::string text = "spends ";
   if (const GroupSpent* g = told_group(c)) {
@@ -201,9 +206,7 @@ std::vector<std::pair<std::string, std::string>> item_costs_lines(const RunSumma
   lines.emplace_back("operations of a " + c.item,
                      amount(c.operations) + " on average, " + share_text(c.share, c.share_ci95) + " of the " +
                          amount(c.operations_of_all) + " that all branches would take" + part_counted_text(f));
-  if (c.largest_branch)
-    lines.emplace_back("", largest_text(f, true) + ", with nothing to decide: " + amount(c.largest_branch->operations) +
-                               ", a network that does not route");
+  if (c.largest_branch) lines.emplace_back("", largest_line(f));
   if (!varies(c))
     lines.emplace_back("", "the same share of each of the " + counted(c.items, c.item));
   else if (c.quartiles.size() == 3)

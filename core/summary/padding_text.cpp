@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/base/pass_names.h"
 
 namespace stormcell {
 namespace {
@@ -26,7 +27,7 @@ std::string padding_share(int64_t cells, int64_t real) {
 std::string unpadded_text(const RunSummaryFigures& f) {
   const PassReport* const pass = unpadding_pass(f);
   if (!pass || (!pass->applied && !pass->left_out)) return {};
-  std::string text = "; the pass " + pass->name + " computes the real ones alone";
+  std::string text = "; " + pass_name(pass->name) + " computes the real ones alone";
   if (pass->speedup_own) {
     const auto& ci = pass->speedup_own_ci95;
     const std::string interval = ci ? fmt::format(" [{:.3g}, {:.3g}]", (*ci)[0], (*ci)[1]) : "";

@@ -6,6 +6,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <span>
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
@@ -87,10 +88,29 @@ class MegatronTrace {
                 ": two recordings in one file");
     last_step_ = step_;
     for (const int64_t id : ids_) largest_ = std::max(largest_, id);
+    refuse_twice(row);
     const TracedModel& model = source_.model;
     if (model.branches > 0 && largest_ >= model.branches + model.zero_experts)
       row.wrong("names expert " + std::to_string(largest_) + ", " + model.source + " has " +
                 std::to_string(model.branches));
+  }
+
+  /// The choices of a token differ. Several choices that are all zero are none, as for padding.
+  void refuse_twice(const JsonRow& row) {
+    for (size_t first = 0; first < ids_.size(); first += static_cast<size_t>(k_)) {
+      const auto chosen = token_at(first);
+      if (is_no_choice(chosen)) continue;
+      for (size_t j = 1; j < chosen.size(); ++j)
+        if (chosen[j] >= 0 && std::find(chosen.begin(), chosen.begin() + j, chosen[j]) != chosen.begin() + j)
+          row.wrong("token " + std::to_string(static_cast<int64_t>(first) / k_) + " names expert " +
+                    std::to_string(chosen[j]) + " twice");
+    }
+  }
+  std::span<const int64_t> token_at(size_t first) const {
+    return std::span<const int64_t>(ids_).subspan(first, static_cast<size_t>(k_));
+  }
+  static bool is_no_choice(std::span<const int64_t> chosen) {
+    return chosen.size() > 1 && std::all_of(chosen.begin(), chosen.end(), [](int64_t id) { return id == 0; });
   }
 
   void begin() {
@@ -134,8 +154,10 @@ class MegatronTrace {
     of_stack = tokens;
     std::vector<int32_t>& choice = passes_[router];
     const TracedModel& model = source_.model;
-    for (const int64_t id : ids_) {
-      const bool is_none = id < 0 || (model.branches > 0 && id >= model.branches);
+    for (size_t i = 0; i < ids_.size(); ++i) {
+      const int64_t id = ids_[i], of_token = static_cast<int64_t>(i) % k_;
+      const bool is_none = id < 0 || (model.branches > 0 && id >= model.branches) ||
+                           (id == 0 && is_no_choice(token_at(i - static_cast<size_t>(of_token))));
       choice.push_back(is_none ? kNoBranch : static_cast<int32_t>(id));
       ++(is_none ? counts_.rows_masked : counts_.rows_read);
     }

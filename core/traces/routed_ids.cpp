@@ -41,7 +41,9 @@ class RoutedIdsReader {
  private:
   [[noreturn]] void wrong(const std::string& what) const { row_.wrong(name_ + " " + what); }
 
-  std::string decoded(const std::string& text) const {
+  /// Encoders for mail and the program base64 break their output into lines.
+  std::string decoded(std::string text) const {
+    std::erase_if(text, [](char c) { return c == '\n' || c == '\r'; });
     std::optional<std::string> bytes = decode_base64(text);
     if (!bytes)
       wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)) +
@@ -142,7 +144,9 @@ class RoutedIdsReader {
     for (const int64_t extent : shape)
       if (__builtin_mul_overflow(elements, static_cast<uint64_t>(extent), &elements))
         wrong("has a shape of more than 2^64 numbers");
-    std::erase_if(dtype, [](char c) { return c == '<' || c == '|' || c == '"'; });
+    std::erase_if(dtype, [](char c) { return c == '<' || c == '|' || c == '=' || c == '"'; });
+    for (const std::string_view program : {"torch.", "numpy.", "np."})
+      if (dtype.starts_with(program)) dtype.erase(0, program.size());
     struct Named {
       std::string_view numpy, in_short;
       DType type;

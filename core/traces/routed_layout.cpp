@@ -30,7 +30,11 @@ class LayoutSearch {
     if (tokens_ >= 0) std::erase_if(all, [&](const Candidate& c) { return c.layout.rows > tokens_; });
     if (all.empty() && like_int64_) refuse_int64();
     if (all.empty()) refuse(fits);
-    if (all.size() == 1 || values_ == 0) return all[0].layout;
+    if (values_ == 0) return all[0].layout;
+    if (all.size() == 1) {
+      refuse_other_layers(all[0].layout);
+      return all[0].layout;
+    }
     for (Candidate& c : all) c.doubt = doubt_of(c.layout);
     std::stable_sort(all.begin(), all.end(), [](const Candidate& a, const Candidate& b) { return a.doubt < b.doubt; });
     constexpr double kAlike = 0.05;
@@ -38,6 +42,7 @@ class LayoutSearch {
       row_.wrong("routed_experts holds " + counted(values_, "number") + " for " + counted(tokens_, "token") +
                  ": rows are missing, as with routed_experts_start_len, and they may be of " +
                  counted(all[0].layout.layers, "layer") + " or " + std::to_string(all[1].layout.layers));
+    refuse_other_layers(all[0].layout);
     return all[0].layout;
   }
 
@@ -103,6 +108,26 @@ class LayoutSearch {
     const auto share = [](int64_t part, int64_t all) { return all > 0 ? static_cast<double>(part) / all : 0; };
     return kWrongId * share(wrong, expert_rows) + kDense * share(dense, dense_rows) + share(unrecorded, expert_rows) +
            (is_partial(l) ? kPartial : 0) + (l.width > model_.k ? kShared : 0);
+  }
+  /// Layers without experts are zeros in every token. Refuses zeros that come again after another number of layers.
+  void refuse_other_layers(const RoutedLayout& l) const {
+    if (model_.k < 2) return;
+    std::vector<uint8_t> zero;
+    for (const RoutedIds* part : parts_) {
+      if (part->has_shape()) return;
+      for (auto first = part->ids.begin(); first != part->ids.end(); first += l.width)
+        zero.push_back(std::all_of(first, first + model_.k, [](int32_t id) { return id == 0; }));
+    }
+    const auto rows = std::ssize(zero);
+    const auto comes_again = [&](int64_t layers) {
+      return std::equal(zero.begin() + layers, zero.end(), zero.begin());
+    };
+    if (comes_again(std::min(l.layers, rows))) return;
+    for (int64_t layers = 2; layers <= std::min(rows / 2, kMostTracedLayers); ++layers)
+      if (rows % layers == 0 && comes_again(layers))
+        row_.wrong("routed_experts has zeros that come again after " + counted(layers, "layer") + ", " + model_.source +
+                   " has " + counted(model_.layers, "layer") + ", " + std::to_string(model_.moe_layers.size()) +
+                   " of them with experts: it is of another model");
   }
   template <class At>
   static bool chooses_twice(At first, At end) {

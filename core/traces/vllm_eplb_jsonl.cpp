@@ -31,6 +31,10 @@ class VllmLoads {
     if (const std::string gaps = gaps_text("step", numbers_); !gaps.empty())
       counts_.warnings.push_back(source_.path() + ": has " + gaps +
                                  ": lines are missing, or these steps were not recorded");
+    if (repeated_ > 0)
+      counts_.warnings.push_back(source_.path() + ": " + counted(repeated_, "line has", "lines have") +
+                                 " the step of the line before, the first one step " + std::to_string(first_repeated_) +
+                                 ": all are counted");
     begin();
     steps_ = 0;
     for_each_step([&](const JsonRow& row) { hand_on(row); });
@@ -65,6 +69,7 @@ class VllmLoads {
       row.wrong("step " + std::to_string(step) + " after step " + std::to_string(last_step_) +
                 ": two recordings in one file");
     if (layers_ > kMostTracedLayers) row.wrong("has " + counted(layers_, "layer"));
+    if (steps_ > 0 && step == last_step_ && repeated_++ == 0) first_repeated_ = step;
     last_step_ = step;
     numbers_.insert(step);
     ++steps_;
@@ -139,6 +144,7 @@ class VllmLoads {
   TraceSink& sink_;
   const Progress& progress_;
   int64_t layers_ = 0, slots_ = 0, branches_ = 1, steps_ = 0, last_step_ = 0;
+  int64_t repeated_ = 0, first_repeated_ = 0;   // lines with the step of the line before
   std::vector<int64_t> load_, map_;             // of the line at hand, [layers, slots]
   std::vector<int64_t> first_map_, slot_load_;  // of the first line; over all of them, empty: experts moved
   std::set<int64_t> numbers_;                   // of all steps

@@ -119,7 +119,16 @@ class ContractAnalyzeTest : public QObject, private Imports {
     QVERIFY2(is_near(unlike["drift"]["total_variation"], .75) && unlike["drift"]["blocks"] == 50,
              unlike.dump().c_str());
     QVERIFY2(unlike["drift"]["p_value"].get<double>() <= .005, unlike.dump().c_str());
-    const std::string text = text_of({"analyze", one, "--against", other});
+    const Arguments older = {"analyze", one, "--against", other};
+    const Ended ended = run_program(older);
+    QVERIFY2(ended.err == "stormcell: warning: --against is a verb of its own: stormcell drift A B\n",
+             told(older, ended).c_str());
+    const Json newer = json_of({"drift", one, other, "--json", "-"});
+    QVERIFY2(newer["schema"] == "stormcell.drift/1" && newer["drift"] == unlike["drift"] && newer["differ"] == true &&
+                 newer["b"]["session"] == other,
+             newer.dump().c_str());
+    QVERIFY(text_of({"drift", one, other}).starts_with(one + "#1 goes elsewhere than " + other + "#1.\n"));
+    const std::string& text = ended.out;
     for (const std::string& part :
          {"drift from " + other + "#1: total variation 0.750, by chance ", std::string("(they differ, p = ")})
       QVERIFY2(text.find(part) != std::string::npos, text.c_str());

@@ -16,7 +16,7 @@ constexpr const char* kSample = "demo:msdnet-digits-sample";
 constexpr int64_t kDigits = 60, kProfiled = 16;  // batches of 4: every fourth of fifteen
 
 Arguments optimize(const Arguments& more) {
-  Arguments all = short_run("optimize", kModel, kSample, {"--batch", "4"});
+  Arguments all = short_run("optimize", kModel, kSample, {"--batch", "4", "--all"});
   all.insert(all.end(), more.begin(), more.end());
   return all;
 }

@@ -240,6 +240,10 @@ class ContractImportLayersTest : public QObject, private Imports {
     QTest::newRow("a rank") << "megatron"
                             << R"("model_type":"mixtral","num_hidden_layers":4,"num_local_experts":4)"
                             << "counts nothing in layers 0, 3, which have experts by ";
+    QTest::newRow("another number of choices")
+        << "megatron"
+        << R"("model_type":"mixtral","num_hidden_layers":3,"num_local_experts":4,"num_experts_per_tok":3)"
+        << "has 2 choices of a token, ";
     QTest::newRow("unnumbered layers") << "native"
                                        << R"("model_type":"mixtral","num_hidden_layers":2,"num_local_experts":4)"
                                        << "has 1 layer with experts, which are not numbered; 2 have experts by ";

@@ -154,6 +154,12 @@ class ContractImportServersTest : public QObject, private Imports {
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
     };
     verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[2]]"), "line 1: top_indices has rows of unlike lengths");
+    verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[3,3]]"), "line 1: token 1 names expert 3 twice");
+    // Several choices that are all zero are none.
+    const Json padded = imported(changed("[[0,1],[2,3]]", "[[0,1],[0,0]]"), session_of("padded"));
+    QCOMPARE(padded["rows_read"].get<int64_t>(), int64_t{22});
+    QCOMPARE(padded["rows_masked"].get<int64_t>(), int64_t{2});
+    verify_loads("padded", {{3, 3, 2, 2}, {4, 3, 2, 3}});
     verify_refused(changed("\"rank\":1", "\"rank\":2"), "line 2: is of rank 1, the first line of rank 2");
     verify_refused(changed("\"num_tokens\":2", "\"num_tokens\":3"), "line 1: top_indices is no list of 3 lists");
   }

@@ -289,6 +289,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string trace =
         scratch_.write("eplb.jsonl", line + "5" + map + some + line + "6" + map + none + line + "7" + map + some);
     verify_import(trace, {{8, 6, 4, 2}}, {"eplb.jsonl: 1 of 3 steps has no load, and counts nothing"});
+    const std::string twice = scratch_.write("twice.jsonl", line + "5" + map + some + line + "5" + map + some);
+    verify_import(twice, {{8, 6, 4, 2}}, {"1 line has the step of the line before, the first one step 5"});
     const std::string zero = scratch_.write("zero.jsonl", line + "5" + map + none);
     VERIFY_REFUSED((Arguments{"import", zero, "-o", new_session()}), zero,
                    "is zero all over: no expert was ever chosen");

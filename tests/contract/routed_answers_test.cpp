@@ -57,6 +57,9 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     const std::vector<uint8_t> bytes(ids.begin(), ids.end());
     row("bytes with their shape",
         vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) + R"(", "shape": [5.0, 2, 2]})"));
+    row("bytes with a type of PyTorch", vllm("null", R"({"data": ")" + base64_of_bytes({bytes.begin(), bytes.end()}) +
+                                                         R"(", "shape": [5, 2, 2], "dtype": "torch.uint8"})"));
+    row("base64 in lines", vllm("null", npy(0, kAll).insert(77, "\\r\\n").insert(21, "\\n")));
     row("SGLang", sglang(raw(kTokens, 0, kAll)));
     row("SGLang, layers with experts alone", sglang(raw(kTokens, 0, kAll, false)));
     row("SGLang's OpenAI endpoints",
@@ -314,6 +317,8 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     verify_loads(sglang("\"" + base64_of(rows) + "\"", 6, 3), loads_of_tokens(last, 0, 4), session, "halved.jsonl",
                  four);
     QCOMPARE(SessionReader(session).spaces(1, 0)[0].cells.step, 4);
+    // A model of three layers, two of them with experts, has as many numbers for eight tokens too.
+    verify_refused_answer(sglang("\"" + base64_of(rows) + "\"", 6, 3), "has zeros that come again after 4 layers");
     // These are the eight tokens of the two layers.
     Tokens all = last;
     all.insert(all.end(), last.begin(), last.end());

@@ -103,7 +103,7 @@ class ContractSimulateContentsTest : public QObject, private Simulations {
           stated ? "experts, exchange and a stated rest of 4 ms; a lower bound if the rest is right" : kBare;
       const Ended text = run_program(all);
       VERIFY_DONE(text, all);
-      QVERIFY2(text.out.starts_with(contents + "\n"), text.out.c_str());
+      QVERIFY2(text.out.starts_with("A step here is " + contents + ".\n"), text.out.c_str());
       QVERIFY((text.out.find("not stated: attention, norms and sampling") != std::string::npos) == !stated);
       QVERIFY((text.out.find(" at most: a step of experts, exchange and a stated rest of 4 ms") != std::string::npos) ==
               stated);

@@ -16,7 +16,7 @@ class TimeLimitTest : public QObject {
   std::pair<Ended, Json> run_and_read(Arguments arguments) const {
     const std::string file = scratch_.path("figures.json");
     std::filesystem::remove(file);
-    arguments.insert(arguments.end(), {"--json", file});
+    arguments.insert(arguments.end(), {"--all", "--json", file});
     Ended ended = run_program(arguments);
     if (ended.exit != 0) QTest::qFail(told(arguments, ended).c_str(), __FILE__, __LINE__);
     return {ended, Json::parse(Scratch::read(file), nullptr, false)};

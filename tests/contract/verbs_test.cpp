@@ -1,5 +1,6 @@
 // What there is, and what there is not yet.
 #include "core/base/listed_words.h"
+#include "core/base/pass_names.h"
 #include "core/exports/export_formats.h"
 #include "core/passes/pass.h"
 #include "tests/contract/models.h"
@@ -11,7 +12,7 @@ namespace {
 // The verbs of this version, in the order of the help. Adding to them is part of adding one.
 const Arguments kVerbs = {"inspect",  "run",      "generate", "profile", "optimize", "what-if",
                           "import",   "recorder", "merge",    "analyze", "place",    "calibrate",
-                          "simulate", "export",   "report",   "compare", "diff",     "batch",
+                          "simulate", "export",   "report",   "compare", "diff",     "drift",   "batch",
                           "doctor"};
 const Arguments kPlannedVerbs = {"tune"};
 
@@ -47,7 +48,7 @@ class VerbsTest : public QObject {
     for (const std::string& verb : kVerbs) {
       const Ended help = run_program({verb, "--help"});
       QVERIFY2(help.exit == 0 && help.err.empty(), told({verb, "--help"}, help).c_str());
-      for (const char* option : {"--help", "--version", "--quiet", "--verbose", "--log-file"})
+      for (const char* option : {"--help", "--version", "--all", "--quiet", "--verbose", "--log-file"})
         QVERIFY2(help.out.find(option) != std::string::npos, (verb + " " + option).c_str());
     }
   }
@@ -62,7 +63,8 @@ class VerbsTest : public QObject {
       for (const std::string& option : common)
         QVERIFY2(help.find("--" + option) != std::string::npos, (std::string(verb) + " --" + option).c_str());
       QVERIFY2(help.find("  -o ") != std::string::npos, verb);
-      QVERIFY2(help.find("the device that computes: cpu, cuda; default: cpu\n") != std::string::npos, help.c_str());
+      QVERIFY2(help.find("Names the device that computes: cpu, cuda (default: cpu).\n") != std::string::npos,
+               help.c_str());
     }
   }
 
@@ -81,6 +83,10 @@ class VerbsTest : public QObject {
     for (const ExportFormat& format : export_formats())
       QVERIFY2(has_word(exporting, format.id), std::string(format.id).c_str());
     for (const Pass& pass : passes()) QVERIFY2(has_word(optimizing, pass.id), std::string(pass.id).c_str());
+    for (const PassName& pass : kPassNames)
+      QVERIFY2(
+          optimizing.find(" " + std::string(pass.name) + ". " + std::string(pass.sentence) + "\n") != std::string::npos,
+          std::string(pass.id).c_str());
     for (const char* option : {"--profile-split", "--keep-all", "--dense", "--target-quality", "--target-latency"})
       QVERIFY2(has_word(optimizing, option), option);
   }

@@ -167,7 +167,7 @@ class ContractWhatIfTest : public QObject {
     const Arguments plain = planted.what_if({"--off", branch(kIdle)});
     const Ended told_so = run_program(plain);
     VERIFY_DONE(told_so, plain);
-    QVERIFY2(told_so.out.find("no bit of any output differs") != std::string::npos, told_so.out.c_str());
+    QVERIFY2(told_so.out.find("No bit of any output differs") != std::string::npos, told_so.out.c_str());
   }
 
   void another_k_takes_more_experts_and_operations() {

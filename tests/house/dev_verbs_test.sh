@@ -10,7 +10,7 @@ failures=0
 
 mkdir -p "$tree/programs" "$tree/build"
 cp "$root/dev" "$tree/dev"
-for entry in app resources tests CMakePresets.json; do ln -s "$root/$entry" "$tree/$entry"; done
+for entry in app installer resources tests CMakePresets.json; do ln -s "$root/$entry" "$tree/$entry"; done
 : >"$tree/build/build.ninja"  # a tree that was built before must look again: what is built now may need more
 stand_in() { printf '#!%s\n%s\n' "$BASH" "$2" >"$tree/programs/$1"; chmod +x "$tree/programs/$1"; }
 stand_in dpkg-query 'exit 0'
@@ -59,6 +59,9 @@ asks libbenchmark-dev bench
 asks libdnnl-dev bench
 asks libimgui-dev screenshots
 asks libsqlite3-dev sample
+asks debhelper package
+asks libimgui-dev package deb
+asks librsvg2-bin package archive
 asks libsqlite3-dev package device
 asks qt6-base-dev package card
 asks python3-venv fixtures

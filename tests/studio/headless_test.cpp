@@ -293,7 +293,9 @@ class HeadlessTest : public QObject {
     }
     request.controls = {{"Spare slots", "1"}, {"Start", number + "0"}};
     QCOMPARE(export_view(request), 2);
-    request.controls = {{"Start", number}};  // of other slots
+    request.controls = {{"Start", number}};  // where it opens by itself
+    QCOMPARE(export_view(request), 0);
+    request.controls = {{"Spare slots", "0"}, {"Start", number}};  // of other slots
     QCOMPARE(export_view(request), 2);
   }
 

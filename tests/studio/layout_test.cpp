@@ -5,7 +5,10 @@
 #include <QComboBox>
 #include <QImage>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QPainter>
+#include <QPushButton>
+#include <QScrollArea>
 #include <QTemporaryDir>
 #include <QToolButton>
 #include <algorithm>
@@ -13,6 +16,7 @@
 #include <vector>
 
 #include "app/studio/main_window.h"
+#include "app/studio/what_if_panel.h"
 #include "core/base/blocking.h"
 #include "core/session/session_writer.h"
 #include "tests/core/session/session_fixture.h"
@@ -174,10 +178,41 @@ class LayoutTest : public QObject {
     check(sample_, {"overview", "heatmap", "cells", "optimisations", "timeline", "transitions", "graph", "data"});
   }
   void pages_of_a_recording_fit_and_fill_the_window() {
-    check(mixture_, {"overview", "heatmap", "transitions", "graph", "data", "placement", "simulation"});
+    check(mixture_, {"overview", "heatmap", "cells", "transitions", "graph", "data", "placement", "simulation"});
   }
-  void pages_of_a_network_with_exits_fit_and_fill_the_window() { check(exits_, {"overview", "exits", "graph"}); }
-  void pages_of_two_runs_fit_and_fill_the_window() { check(measured_, {"overview", "compare"}); }
+  void pages_of_a_network_with_exits_fit_and_fill_the_window() {
+    check(exits_, {"overview", "heatmap", "cells", "transitions", "exits", "graph", "data"});
+  }
+  void pages_of_two_runs_fit_and_fill_the_window() {
+    check(measured_, {"overview", "heatmap", "cells", "timeline", "transitions", "graph", "data", "compare"});
+  }
+
+  void the_panel_what_if_fits_beside_every_view() {
+    for (const QSize& size : {kLaptop, kScreen}) {
+      MainWindow window;
+      window.resize(size);
+      window.show();
+      window.open(sample_);
+      QTRY_VERIFY(window.view() && window.view()->has_content());
+      QVERIFY(window.actions().trigger("what-if"));
+      auto* panel = window.findChild<WhatIfPanel*>();
+      QTRY_VERIFY(panel->isVisible());
+      // The overview is a page that scrolls.
+      for (const char* id : {"heatmap", "cells", "optimisations", "timeline", "transitions", "graph"}) {
+        QVERIFY2(show(window, id), id);
+        QCOMPARE(window.size(), size);
+        const bool whole = QTest::qWaitFor([&] { return cut_controls(*window.view()).isEmpty(); }, 2000);
+        QVERIFY2(whole, qPrintable(id + (": " + cut_controls(*window.view()).join("; "))));
+      }
+      // Changes scroll, below them tries and buttons are seen whole.
+      for (const QPushButton* button : panel->findChildren<QPushButton*>(Qt::FindDirectChildrenOnly))
+        QVERIFY2(on_show(*button) == button->rect() && button->width() >= button->minimumSizeHint().width(),
+                 qPrintable(button->text()));
+      QVERIFY(panel->findChild<QListWidget*>("tries")->height() > size.height() / 4);
+      const auto* area = panel->findChild<QScrollArea*>();
+      QVERIFY(area->widget()->width() <= area->viewport()->width());
+    }
+  }
 
   void every_view_is_driven() {
     const QStringList driven{"overview", "heatmap", "cells",     "optimisations", "timeline", "transitions",

@@ -1,5 +1,8 @@
 // Tries: what differs between two runs, which run answers a try, the list's rows and the command of a row.
 #include "app/studio/tries.h"
+
+#include <utility>
+
 #include "core/summary/summary_json.h"
 #include "tests/testing/testing.h"
 
@@ -14,6 +17,7 @@ RunLine line_of_try(int64_t id, const TrySettings& settings, const RunSummaryFig
   run.settings = settings_json(settings.experiment);
   PlanConfig config;
   config.intervention = settings.intervention, config.exits = settings.exits;
+  config.passes = {settings.passes.begin(), settings.passes.end()};
   run.config = to_json(config);
   auto summary = std::make_shared<Summary>();
   summary->figures = figures;
@@ -38,8 +42,59 @@ class TriesTest : public QObject {
     settings.experiment.dtype = "bf16";
     settings.intervention.off = {{"a.router", 3}};
     settings.exits = {{"exit", 0.5}};
-    QVERIFY(try_settings(line_of_try(1, settings)) == settings);
+    RunLine run = line_of_try(1, settings);
+    QVERIFY(try_settings(run) == settings);
+    // A run says it when it ends; only of an optimisation it is beside the run.
+    auto summary = std::make_shared<Summary>(*run.result);
+    summary->figures.config = std::exchange(run.config, "{}");
+    run.result = summary;
+    QVERIFY(try_settings(run) == settings);
+    QCOMPARE(configuration_of(run), summary->figures.config);
     QVERIFY(!try_settings(RunLine()));
+  }
+
+  void passes_are_part_of_a_try() {
+    TrySettings base = some_settings();
+    base.passes = {{"vertical-fusion", {}}, {"dead-path", {{"max-share", "0.02"}}}};
+    const RunLine run = line_of_try(1, base);
+    QVERIFY(try_settings(run) == base);
+    TrySettings less = base;
+    less.passes.erase("vertical-fusion");
+    QCOMPARE(changes_between(base, less), QStringList{"vertical-fusion off"});
+    QCOMPARE(changes_between(less, base), QStringList{"vertical-fusion on"});
+    QVERIFY(config_of_try(some_settings()).empty());
+    const PlanConfig config = parse_plan_config(config_of_try(base), "here");
+    QVERIFY(PlanPasses(config.passes.begin(), config.passes.end()) == base.passes);
+    QVERIFY(command_of_try(less, {}, "try-1.json").contains("run demo:switch-names"));
+    QVERIFY(command_of_try(less, {}, "try-1.json").endsWith("--config try-1.json"));
+  }
+
+  void a_pass_that_was_found_once_can_be_switched_on_again() {
+    TrySettings base = some_settings(), less = some_settings();
+    base.passes = {{"dead-path", {{"max-share", "0.02"}}}};
+    RunSummaryFigures figures;
+    figures.passes = {{.name = "vertical-fusion", .applied = false, .reason = "nothing to fold"}};
+    SessionOverview session;
+    session.runs = {line_of_try(1, base, figures), line_of_try(2, less)};
+    for (const PassSwitch& one : pass_switches(session, less)) {
+      QVERIFY(!one.on);
+      QCOMPARE(one.found.has_value(), one.line.id == "dead-path");
+      QCOMPARE(one.obstacle, one.line.id == "vertical-fusion" ? QString("In run #1: nothing to fold") : QString());
+    }
+    // Passes that were found for another number format do not hold here.
+    less.experiment.dtype = "bf16";
+    for (const PassSwitch& one : pass_switches(session, less)) QVERIFY(!one.found && one.obstacle.isEmpty());
+  }
+
+  void a_search_has_the_passes_of_the_plan_and_one_more() {
+    TrySettings base = some_settings();
+    base.passes = {{"vertical-fusion", {}}};
+    QCOMPARE(choice_with(base, "dead-path").enabled, (QSet<QString>{"vertical-fusion", "dead-path"}));
+    const views::PassChoice choice = choice_with(base, "dead-path", "max-share", "0.03");
+    QCOMPARE(choice.options.value("dead-path").value("max-share"), QString("0.03"));
+    QVERIFY(refusal_of_search(base).isEmpty());
+    base.intervention.k = 2;
+    QVERIFY(!refusal_of_search(base).isEmpty());
   }
 
   void each_change_is_a_phrase() {

@@ -9,45 +9,25 @@
 #include <QListWidget>
 #include <QProcess>
 #include <QPushButton>
-#include <QStandardPaths>
 #include <QTemporaryDir>
 
 #include "app/studio/main_window.h"
 #include "core/base/blocking.h"
 #include "core/base/checkout.h"
+#include "tests/studio_e2e/real_input.h"
 #include "tests/testing/testing.h"
 #include "views/optimisations/optimisations_view.h"
 
 namespace stormcell::studio {
+using namespace stormcell::testing;
 
 class EndToEndTest : public QObject {
   Q_OBJECT
   QTemporaryDir folder_;
 
-  // The events come back through the display: the loop must run while xdotool sends them.
-  static void tool(const QStringList& arguments) {
-    QProcess process;
-    process.start("xdotool", arguments);
-    QTRY_VERIFY_WITH_TIMEOUT(process.state() == QProcess::NotRunning, 10000);
-    QCOMPARE(process.exitCode(), 0);
-    QTest::qWait(150);
-  }
-  static void key(const QString& keys) { tool({"key", "--clearmodifiers", keys}); }
-  static void click(const QWidget* widget) {
-    const QPoint at = widget->mapToGlobal(QPoint(std::min(12, widget->width() / 2), widget->height() / 2));
-    tool({"mousemove", QString::number(at.x()), QString::number(at.y()), "click", "1"});
-  }
-  template <class W>
-  static W* named(QWidget* in, const QString& text) {
-    for (W* w : in->findChildren<W*>())
-      if (w->text() == text && w->isVisible()) return w;
-    return nullptr;
-  }
-
  private slots:
   void initTestCase() {
-    if (QApplication::platformName() != "xcb") QSKIP("needs an X display: run it through ctest");
-    if (QStandardPaths::findExecutable("xdotool").isEmpty()) QSKIP("needs xdotool");
+    if (const char* missing = missing_for_real_input()) QSKIP(missing);
     forbid_blocking_here();
   }
 
@@ -79,7 +59,7 @@ class EndToEndTest : public QObject {
     auto* view = qobject_cast<views::OptimisationsView*>(window->view());
     QVERIFY(view && view->state().run > 0);
     const int64_t all_passes = view->state().run;
-    auto* box = named<QCheckBox>(view, "horizontal-fusion");
+    auto* box = named<QCheckBox>(view, "Group experts");
     QVERIFY(box && box->isChecked());
     click(box);
     QTRY_VERIFY(!box->isChecked());

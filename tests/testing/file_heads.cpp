@@ -74,6 +74,9 @@ std::vector<FileHead> file_heads() {
   const std::string csv = "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n0,0,0,0,0,1,1,0,0\n";
   return {
       {"empty", "counts.json", "", "empty", "again"},
+      {"empty", "calls.csv", "\xEF\xBB\xBF \r\n\n", "empty but for blanks", "again"},
+      {"http-answer", "answers.json", "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"id\": 1}\n",
+       "an answer of a server with the lines of HTTP before it", "curl without -i"},
       {"download", "model.safetensors.part", "\1\2\3\4", "a download that is not finished", "download it again"},
       {"download", "model.safetensors.incomplete", safetensors("{}", 0), "a download that is not finished",
        "wait until it is finished"},
@@ -295,6 +298,8 @@ std::vector<FileHead> file_heads() {
        "a manifest of Ollama", "blobs"},
       {"quantize-config", "quantize_config.json", R"({"bits":4,"group_size":128,"desc_act":false})",
        "the configuration of a quantisation", "the model's folder"},
+      {"python-text", "counts.json", "{'logical_count': [[[1, 2]]]}\n", "a dictionary as Python prints it",
+       "json.dump()"},
       {"modelfile", "Modelfile", "FROM ./model.gguf\nTEMPLATE x\n", "a Modelfile of Ollama", "GGUF"},
       {"tokenizer-config", "tokenizer_config.json", R"({"tokenizer_class":"LlamaTokenizer"})",
        "a tokenizer's configuration", "folder"},

@@ -3,6 +3,8 @@
 
 #include <QTemporaryDir>
 #include <algorithm>
+#include <cmath>
+#include <memory>
 
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
@@ -71,6 +73,24 @@ class CellChoicesTest : public QObject {
     };
     // Eight branches need several lines in a narrow panel, so nothing of them is cut.
     QVERIFY(height(200) > height(2000) + 2 * QFontMetricsF(QFont()).height());
+  }
+
+  void the_text_of_a_cell_and_what_would_record_its_margins_have_lines() {
+    CellTrail trail;
+    trail.steps.resize(1);
+    trail.steps[0].router = "a.mlp", trail.steps[0].branches = {3}, trail.steps[0].weights = {1};
+    const auto lines = [&](const std::vector<CellChoice>& choices) {
+      QImage image(600, 400, QImage::Format_RGB32);
+      QPainter p(&image);
+      const TrailDetails details{std::make_shared<const std::vector<CellChoice>>(choices), "cat"};
+      const double line = QFontMetricsF(p.font()).height() + 3;
+      return std::lround(paint_trail(p, {0, 0, 600, 400}, trail, {}, details, Theme::light()) / line);
+    };
+    // Cell, label, a remark on margins, its branch, the router; with margins a line on them instead of the remark.
+    QCOMPARE(lines({{}}), 5L);
+    QCOMPARE(lines({{0.031, 7}}), 5L);
+    trail.text = "the cat sat";
+    QCOMPARE(lines({{0.031, 7}}), 6L);
   }
 };
 STORMCELL_TEST(CellChoicesTest)

@@ -266,8 +266,8 @@ class CellsModelTest : public QObject {
       QCOMPARE(chip_fill(second.lines[0].chips[c], second, theme), chip_fill(shown.lines[0].chips[c], shown, theme));
       QCOMPARE(chip_fill(second.lines[0].chips[c], second, theme), theme.category(static_cast<int>(c)));
     }
-    QCOMPARE(branch_color(second.exits[0], 0, {}, theme), theme.category(0));
-    QCOMPARE(branch_color(second.exits[0], 1, {}, theme), theme.faint);
+    QCOMPARE(branch_color(second.exits[0], second.ends, 0, {}, theme), theme.category(0));
+    QCOMPARE(branch_color(second.exits[0], second.ends, 1, {}, theme), theme.faint);
     const QString said = describe(page, second, 0, 1);
     QVERIFY2(said.contains("goes on") && said.contains("leaves") && !said.contains("branch 0"), qPrintable(said));
     const Table table = make_cells_table(page, options);

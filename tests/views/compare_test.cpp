@@ -106,7 +106,7 @@ class CompareTest : public QObject {
     const CompareModel m = make_compare(some_comparison(), "a", "b");
     QStringList titles;
     for (const CompareSection& s : m.sections) titles << s.title;
-    QCOMPARE(titles, (QStringList{"Latency and speed", "Memory", "Pass: dead-path", "Pass: quantize-int8",
+    QCOMPARE(titles, (QStringList{"Latency and speed", "Memory", "Pass: Skip unused branches", "Pass: quantize-int8",
                                   "Verification", "Routing: encoder.block.1.mlp", "Model, data and machine"}));
     const FigureName load = name_of("routing.encoder.block.1.mlp.load.3");
     QCOMPARE(load.router, QString("encoder.block.1.mlp"));

@@ -151,7 +151,7 @@ class OptimisationsTest : public QObject {
     connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     QDoubleSpinBox* share = nullptr;
     for (QDoubleSpinBox* box : view.findChildren<QDoubleSpinBox*>())
-      if (box->accessibleName() == "dead-path max-share") share = box;
+      if (box->accessibleName() == "Skip unused branches max-share") share = box;
     QVERIFY(share);
     share->setValue(2.5);
     QCOMPARE(row(view.state(), "dead-path").options[0].value, QString("0.025"));
@@ -163,7 +163,7 @@ class OptimisationsTest : public QObject {
     QCOMPARE(view.state().run, int64_t{1});
     QCheckBox* norms = nullptr;
     for (QCheckBox* box : view.findChildren<QCheckBox*>())
-      if (box->accessibleName() == "vertical-fusion norms") norms = box;
+      if (box->accessibleName() == "Fuse neighbours norms") norms = box;
     QVERIFY(norms && norms->isChecked());
     norms->setChecked(false);
     QCOMPARE(row(view.state(), "vertical-fusion").options[0].value, QString("off"));
@@ -173,7 +173,7 @@ class OptimisationsTest : public QObject {
     int controls = 0;
     for (const QWidget* widget : view.findChildren<QWidget*>())
       for (const PassLine& pass : list_passes())
-        controls += widget->accessibleName().startsWith(QString::fromStdString(pass.id) + " ");
+        controls += widget->accessibleName().startsWith(QString::fromStdString(pass.name) + " ");
     QCOMPARE(static_cast<size_t>(controls), options);
   }
 
@@ -197,7 +197,7 @@ class OptimisationsTest : public QObject {
     std::optional<PassSelection> wanted;
     connect(&view, &View::run_wanted, this, [&](const PassSelection& choice) { wanted = choice; });
     for (QCheckBox* box : view.findChildren<QCheckBox*>())
-      if (box->text() == "dead-path") box->click();
+      if (box->text() == "Skip unused branches") box->click();
     QCOMPARE(view.state().run, int64_t{2});
     QVERIFY(undo);
     undo();

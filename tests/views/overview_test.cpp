@@ -182,7 +182,7 @@ class OverviewTest : public QObject {
     const Table table = make_overview_table(situation(optimised()));
     for (const auto& row : table.rows) QCOMPARE(row.size(), table.columns.size());
     QVERIFY(says(table, "1.25") && !says(table, "predicted") && says(table, "measured"));
-    QVERIFY(to_csv(table).contains("vertical-fusion"));
+    QVERIFY(to_csv(table).contains("Fuse neighbours") && !to_csv(table).contains("vertical-fusion"));
   }
 
   void a_recording_is_not_orange() {
@@ -194,6 +194,18 @@ class OverviewTest : public QObject {
     // A run that did not end is another matter.
     s.facts.line.status = RunStatus::failed;
     QVERIFY(make_page(s).tone == Tone::warn && make_page(s).notes_tone == Tone::warn);
+    // A profile left figures, and nothing that could differ from a reference.
+    QJsonObject profile = optimised();
+    profile["schema"] = "stormcell.profile/1";
+    for (const char* key : {"optimized", "speedup", "speedup_ci95", "verified", "passes"}) profile.remove(key);
+    const Situation recorded = situation(profile);
+    const OverviewPageModel of_profile = make_page(recorded);
+    QVERIFY(of_profile.tone == Tone::plain && of_profile.hero.tone == Tone::plain &&
+            of_profile.proof.tone == Tone::plain && of_profile.notes_tone == Tone::plain);
+    profile["warnings"] = QJsonArray{"the machine was busy"};
+    QVERIFY(make_page(situation(profile)).notes_tone == Tone::warn);
+    QCOMPARE(of_profile.proof.title, QString("Nothing to verify"));
+    QVERIFY(!rules_of(recorded).contains("not-compared"));
   }
 
   void times_whose_ratio_is_not_stated_have_a_remark() {

@@ -284,7 +284,13 @@ class PlacementViewTest : public QObject {
     run_load(other, context_of(copy));
     QComboBox* start = control_of<QComboBox>(other, "Start");
     QCOMPARE(start->count(), 2);  // the export found it stored
+    QCOMPARE(start->currentIndex(), 1);
+    QCOMPARE(start->itemText(0), QString("contiguous (no placement)"));
     QCOMPARE(start->itemText(1), QString("#%1 hand, 8 GPUs, 16 slots").arg(stored[0].id));
+    QCOMPARE(other.edited()->start(), view.edited()->placement());
+    start->setCurrentIndex(0);
+    run_load(other, context_of(copy));
+    QVERIFY(other.edited()->start() == view.edited()->start());
     start->setCurrentIndex(1);
     run_load(other, context_of(copy));
     QCOMPARE(other.edited()->start(), view.edited()->placement());
@@ -354,9 +360,14 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(copy));
-    control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
-    run_load(view, context_of(copy));
+    // It opens on the newest one, as that was made.
+    QCOMPARE(control_of<QComboBox>(view, "Start")->currentData().toLongLong(), static_cast<qlonglong>(second));
+    QCOMPARE(control_of<QComboBox>(view, "Spare slots")->currentText(), QString("1"));
     const PlacementPage& page = picture_of(view)->page();
+    QCOMPARE(page.front_of, QString("#%1 again").arg(second));
+    QVERIFY2(view.note().contains("Nothing runs on 8 GPUs here"), qPrintable(view.note()));
+    control_of<QComboBox>(view, "Replicas")->setCurrentText("even");
+    run_load(view, context_of(copy));
     QVERIFY(page.front.empty());
     control_of<QComboBox>(view, "Replicas")->setCurrentText("nearest");
     run_load(view, context_of(copy));

@@ -131,11 +131,14 @@ class TimelineTest : public QObject {
           QCOMPARE(QString::fromStdString(t.steps[row.events.step(i)].op), row.name);
         if (row.kind == TimelineRow::Kind::router) QVERIFY(t.steps[row.events.step(i)].router == 0);
       }
-      if (row.kind == TimelineRow::Kind::worker) workers += row.events.size();
+      if (row.kind == TimelineRow::Kind::thread) workers += row.events.size();
       if (row.kind == TimelineRow::Kind::op) ops += row.events.size();
       if (row.kind == TimelineRow::Kind::router) routers += row.events.size();
     }
     QCOMPARE(workers, size_t{6000});
+    const auto names = make_run_rows(t);
+    QCOMPARE(names[1].name, QString("thread 0"));
+    QCOMPARE(names[2].name, QString("thread 1"));
     QCOMPARE(ops, size_t{6000});
     QVERIFY(routers > 0 && routers < 6000);
   }
@@ -190,6 +193,60 @@ class TimelineTest : public QObject {
     run_load(untouched, context_of(session));
     run_load(untouched, context_of(session));
     QCOMPARE(untouched.window().end_ns, whole.window().end_ns);
+  }
+
+  void the_baseline_of_a_run_is_the_recording_of_the_same_batches_before_it() {
+    SessionOverview session;
+    const auto add = [&](const char* kind, const char* settings, const char* device = "cpu") {
+      RunLine line;
+      line.id = std::ssize(session.runs) + 1, line.kind = kind, line.settings = settings, line.device = device;
+      line.batches = 4, line.phase = "forward";
+      session.runs.push_back(line);
+    };
+    add("profile", R"({"data":"a","batch":8})");
+    add("profile", R"({"data":"a","batch":4})");
+    add("profile", R"({"data":"a","batch":8})", "another");
+    add("optimize", R"({"data":"a","batch":8,"seconds":2})");
+    add("profile", R"({"data":"a","batch":8})");
+    add("optimize", R"({"data":"b","batch":8})");
+    QVERIFY(baseline_of(session, 4) && baseline_of(session, 4)->id == 1);
+    QVERIFY(!baseline_of(session, 6));                              // other data
+    QVERIFY(!baseline_of(session, 1) && !baseline_of(session, 5));  // recordings are baselines themselves
+    QVERIFY(!baseline_of(session, 99));
+    session.runs[0].phase = "decode";
+    QVERIFY(!baseline_of(session, 4));
+  }
+
+  void the_baseline_and_another_run_lie_beneath() {
+    const std::string path = folder_.filePath("baseline.storm").toStdString(),
+                      other = make_session(folder_.filePath("beside.storm").toStdString(), 6);
+    SessionWriter writer(path, some_model());
+    for (const char* kind : {"profile", "optimize"}) {
+      RunStart start = some_run("of both");
+      start.kind = kind;
+      auto run = writer.begin_run(start);
+      record_batches(*run, start.layout, 0, 6);
+      run->finish(RunStatus::finished, "{}");
+    }
+    writer.close();
+    Context context = context_of(path, 2);
+    context.session = std::make_shared<const SessionOverview>(open_session(path));
+    TimelineView view, alone, both;
+    run_load(view, context);
+    const auto facts = [](const TimelineView& v) { return v.findChild<QLabel*>("facts")->text(); };
+    QVERIFY2(facts(view).contains("baseline: #1, each from its first step"), qPrintable(facts(view)));
+    // Its lanes are seen: the picture is another one than without it.
+    run_load(alone, context_of(path, 2));
+    QVERIFY(!facts(alone).contains("baseline"));
+    QVERIFY(draw(*view.picture(), {720, 600}) != draw(*alone.picture(), {720, 600}));
+    context.other = context_of(other).main, context.other.title = "beside #1";
+    run_load(both, context);
+    QVERIFY2(facts(both).contains("baseline: #1; other: beside #1"), qPrintable(facts(both)));
+    // The recording itself has none beneath it.
+    context = context_of(path, 1);
+    context.session = std::make_shared<const SessionOverview>(open_session(path));
+    run_load(alone, context);
+    QVERIFY(!facts(alone).contains("baseline"));
   }
 
   void operators_of_a_network_of_pictures_differ_in_colour() {

@@ -295,16 +295,11 @@ QString place_text(const CellLine& line, size_t cell) {
                           : QString::number(position);
 }
 
-const std::vector<int>& ranks_of(const BranchRanks& ranks, const std::string& router) {
-  static const std::vector<int> none;
-  const auto at = ranks.find(router);
-  return at == ranks.end() ? none : at->second;
-}
-
 ShownPage show_page(const CellPage& page, const CellOptions& options, const CellPage* other, double high) {
   ShownPage shown;
   shown.first_sequence = page.first_sequence;
   shown.routers = page.routers, shown.exits = exit_roles(page.routers);
+  shown.ends = exits_of(page.routers) + 1;
   shown.tokens =
       std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return !line.token.empty(); });
   shown.numbers = shown.tokens && page.pieces.empty();

@@ -3,12 +3,12 @@
 #pragma once
 #include <QImage>
 #include <QString>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "core/readings/cells_view.h"
 #include "core/readings/router_places.h"
+#include "views/drawing/branch_colors.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
@@ -69,19 +69,14 @@ struct ShownLine {
   int compared = 0, differing = 0;
 };
 
-/// Ranks of the branches as from load_ranks(), by router of the run.
-using BranchRanks = std::map<std::string, std::vector<int>>;
-/// Ranks of a router; empty: each of its branches has a hue of its own.
-const std::vector<int>& ranks_of(const BranchRanks& ranks, const std::string& router);
-
 /// A page, ready to be laid out.
 struct ShownPage {
   std::vector<ShownLine> lines;
   int64_t first_sequence = 0;
   std::vector<RouterLine> routers;
   std::vector<ExitRole> exits;  ///< by router
-  BranchRanks ranks;
-  /// Places of the routers, if the colour concerns all of them.
+  BranchKeys keys;
+  /// The routers in their places, if all of them colour.
   std::vector<RouterPlace> places;
   int router = -1;          ///< index of the one that colours, -1: none of this page
   bool tokens = false;      ///< cells are tokens with recorded ids; else chips show their places
@@ -89,8 +84,9 @@ struct ShownPage {
   bool pictures = false;    ///< some line has one
   bool patches = false;     ///< on which cells are parts of it
   bool unbranched = false;  ///< some cell got no branch of the router that colours
-  QSize shape;              ///< of the first picture, in its pixels
-  double high = 1;          ///< value at the upper end of the scale
+  QSize shape;              ///< of the first of them, in its pixels
+  double high = 1;          ///< what the upper end of the scale stands for
+  int ends = 1;             ///< exits of the routers, and the end of the network
   CellOptions options;
 };
 /// `other`: the same sequences of another run, to mark differences; may be null. `high` > 0: the scale's upper end.

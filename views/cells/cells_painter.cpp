@@ -7,8 +7,8 @@
 #include "core/readings/patch_regions.h"
 #include "core/readings/router_places.h"
 #include "core/summary/exits_text.h"
-#include "views/drawing/branch_colors.h"
 #include "views/drawing/thumbnail_image.h"
+#include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
@@ -17,8 +17,8 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
-QColor stripe_color(int stripe, const ExitRole& test, const std::vector<int>& ranks, const Theme& theme) {
-  return stripe >= 0 ? branch_color(test, stripe, ranks, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
+QColor stripe_color(int stripe, const ExitRole& test, int ends, const BranchKey& key, const Theme& theme) {
+  return stripe >= 0 ? branch_color(test, ends, stripe, key, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
 }
 
 /// All routers below one chip, one stripe each; a router with several choices a cell splits its stripe.
@@ -28,7 +28,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
   size_t at = 0;
   for (size_t r = 0; r < page.routers.size(); ++r) {
     const int k = page.routers[r].fan_out;
-    const std::vector<int>& ranks = ranks_of(page.ranks, page.routers[r].name);
+    const BranchKey& key = key_of(page.keys, page.routers[r].name);
     const double y = box.bottom() + 2 + static_cast<double>(r) * height;
     for (int j = 0; j < k; ++j, ++at) {
       // Up to the neighbour, so that bands are seen and not a grid.
@@ -37,7 +37,7 @@ void paint_stripes(QPainter& p, const Chip& chip, QRectF box, const CellsMetrics
       const int stripe = chip.stripes[at];
       // A dropped choice is a thin line, so that it differs from a stripe not only by its red.
       p.fillRect(stripe == kStripeDropped ? QRectF(part.left(), part.center().y() - 0.5, part.width(), 1) : part,
-                 stripe_color(stripe, page.exits[r], ranks, theme));
+                 stripe_color(stripe, page.exits[r], page.ends, key, theme));
     }
   }
 }
@@ -127,8 +127,9 @@ QString figure(const ShownPage& page, double v) {
 
 int branches_of(const ShownPage& page) { return page.routers[page.router].branches; }
 const ExitRole& test_of(const ShownPage& page) { return page.exits[page.router]; }
-const std::vector<int>& own_ranks(const ShownPage& page) {
-  return ranks_of(page.ranks, page.routers[page.router].name);
+/// The colour of a branch of the router that colours.
+QColor own_color(const ShownPage& page, int branch, const Theme& theme) {
+  return branch_color(test_of(page), page.ends, branch, key_of(page.keys, page.routers[page.router].name), theme);
 }
 
 /// Boxes of the branches in the legend; the right side is left for a note.
@@ -190,7 +191,7 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
 /// Draws all branches that a step gave the cell, each with its colour and its weight, in as many lines as they need.
 /// Returns the top of the next line.
 double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step& step, const ExitRole& test,
-                     const std::vector<int>& ranks, const Theme& theme) {
+                     const ShownPage& page, const Theme& theme) {
   constexpr double kSquare = 10, kGap = 10;
   const QFontMetricsF metrics(p.font());
   const double line = metrics.height() + 3;
@@ -205,8 +206,8 @@ double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step
       part += tr(" (%1)").arg(static_cast<double>(step.weights[j]), 0, 'f', 2);
     const double width = kSquare + 4 + metrics.horizontalAdvance(part);
     if (x > bounds.left() && x + width > bounds.right()) x = bounds.left(), y += line;
-    p.fillRect(QRectF(x, y + 3, kSquare, kSquare),
-               stripe_color(branch >= 0 ? branch : kStripeDropped, test, ranks, theme));
+    p.fillRect(QRectF(x, y + 3, kSquare, kSquare), stripe_color(branch >= 0 ? branch : kStripeDropped, test, page.ends,
+                                                                key_of(page.keys, step.router), theme));
     text_line(p, QRectF(x + kSquare + 4, y, bounds.right() - x - kSquare - 4, line), y, part, theme.text);
     x += width + kGap;
   }
@@ -231,7 +232,7 @@ QString drawn_text(const ShownPage& page, const QFontMetricsF& metrics, double w
 
 void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const auto ends = static_cast<size_t>(exits_of(page.routers)) + 1;
+  const size_t ends = page.ends;
   std::vector<QString> names;
   std::vector<double> widths;
   for (size_t e = 0; e < ends; ++e) {
@@ -240,7 +241,7 @@ void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& t
   }
   const std::vector<QRectF> boxes = legend_boxes(widths, area, metrics.height() + 4);
   for (size_t e = 0; e < boxes.size(); ++e) {
-    const QColor fill = theme.category(static_cast<int>(e));
+    const QColor fill = exit_color(static_cast<int>(e), page.ends, theme);
     p.fillRect(boxes[e], fill);
     p.setPen(Theme::text_on(fill));
     p.drawText(boxes[e], Qt::AlignCenter, names[e]);
@@ -249,18 +250,18 @@ void paint_exits(QPainter& p, const ShownPage& page, QRectF area, const Theme& t
 
 }  // namespace
 
-QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme) {
-  if (test.exit < 0) return branch_color(branch, ranks, theme);
-  if (branch == test.leave) return theme.category(test.exit);
-  return test.last ? theme.category(test.exit + 1) : theme.faint;
+QColor branch_color(const ExitRole& test, int ends, int branch, const BranchKey& key, const Theme& theme) {
+  if (test.exit < 0) return branch_color(branch, key, theme);
+  if (branch == test.leave) return exit_color(test.exit, ends, theme);
+  return test.last ? exit_color(test.exit + 1, ends, theme) : theme.faint;
 }
 
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme) {
   if (!chip.real || chip.faded) return theme.surface;
   if (page.options.color == CellColor::branch)
-    return chip.branch >= 0 ? branch_color(test_of(page), chip.branch, own_ranks(page), theme) : theme.surface;
+    return chip.branch >= 0 ? own_color(page, chip.branch, theme) : theme.surface;
   if (page.options.color == CellColor::exit)
-    return chip.tone >= 0 ? theme.category(static_cast<int>(chip.value)) : theme.surface;
+    return chip.tone >= 0 ? exit_color(static_cast<int>(chip.value), page.ends, theme) : theme.surface;
   return chip.tone >= 0 ? theme.sequential(chip.tone) : theme.surface;
 }
 
@@ -319,8 +320,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   const ColorText color = text_of(page.options.color);
   text_line(p, bounds, bounds.bottom() - kLegendLines * line, drawn_text(page, metrics, bounds.width()), theme.faint);
   QString meaning = tr("%1: %2").arg(color.name, color.definition);
-  if (page.router >= 0 && page.options.color == CellColor::branch && !own_ranks(page).empty())
-    meaning = tr("Tone: rank of the branch by its cells in the whole run, the busier the stronger. %1").arg(meaning);
+  if (page.router >= 0 && page.options.color == CellColor::branch && test_of(page).exit < 0)
+    if (const QString key = key_text(key_of(page.keys, page.routers[page.router].name)); !key.isEmpty())
+      meaning = key + " " + meaning;
   text_line(p, bounds, bounds.bottom() - line, meaning, theme.faint);
   std::vector<QRectF> boxes;
   if (page.router < 0) return boxes;
@@ -331,13 +333,9 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
     return boxes;
   }
   if (page.options.color != CellColor::branch) {
-    const double width = std::min(220.0, area.width() * 0.4);
-    for (int i = 0; i < static_cast<int>(width); ++i)
-      p.fillRect(QRectF(area.left() + i, area.top(), 1.5, 12), theme.sequential(i / (width - 1)));
-    const QRectF ends(area.left(), area.top() + 13, width, metrics.height());
-    p.setPen(theme.faint);
-    p.drawText(ends, Qt::AlignLeft, "0");
-    p.drawText(ends, Qt::AlignRight, figure(page, page.high));
+    const double width = std::min(280.0, area.width() * 0.4);
+    paint_tone_scale(p, {area.left(), area.top(), width, 10}, ToneSides::one,
+                     even_ticks(page.high, 5, [&](double value) { return figure(page, value); }), theme);
     const bool of_all = page.options.color == CellColor::work || page.options.color == CellColor::parts;
     text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2,
               of_all ? tr("%1, of all routers").arg(color.name)
@@ -348,7 +346,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   boxes = branch_boxes(metrics, page, area);
   for (size_t b = 0; b < boxes.size(); ++b) {
     const bool on = page.options.branch < 0 || page.options.branch == static_cast<int>(b);
-    const QColor fill = on ? branch_color(test_of(page), static_cast<int>(b), own_ranks(page), theme) : theme.surface;
+    const QColor fill = on ? own_color(page, static_cast<int>(b), theme) : theme.surface;
     p.fillRect(boxes[b], fill);
     p.setPen(on ? Theme::text_on(fill) : theme.faint);
     p.drawText(boxes[b], Qt::AlignCenter, to_qstring(branch_name(test_of(page), static_cast<int>(b))));
@@ -376,9 +374,14 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const Sho
   // The figure in brackets is the weight.
   double y = text_line(p, bounds, bounds.top(), details.token.isEmpty() ? place : place + "  \"" + details.token + "\"",
                        theme.text, true);
+  if (!trail.text.empty())
+    y = text_line(p, bounds, y, tr("of \"%1\"").arg(QString::fromStdString(trail.text).simplified()), theme.text);
   y = text_line(p, bounds, y,
                 QString::fromStdString(trail.label) + (trail.label.empty() ? "" : "; ") + tr("in brackets: weight"),
                 theme.faint);
+  const auto says_next = [](const CellChoice& choice) { return !next_text(choice).isEmpty(); };
+  if (!details.choices || std::ranges::none_of(*details.choices, says_next))
+    y = text_line(p, bounds, y, tr("no margins here: record with --record-scores"), theme.faint);
   const std::vector<QString> names = names_of(trail, page.routers);
   const std::vector<ExitRole> tests = tests_of(trail, page.routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {
@@ -388,7 +391,7 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const Sho
       y = text_line(p, bounds, y, tr("and %1 more routers").arg(trail.steps.size() - s), theme.faint);
       break;
     }
-    y = paint_choices(p, bounds, y, step, tests[s], ranks_of(page.ranks, step.router), theme);
+    y = paint_choices(p, bounds, y, step, tests[s], page, theme);
     y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 2, names[s], theme.faint);
     if (!next.isEmpty()) y = text_line(p, bounds.adjusted(16, 0, 0, 0), y - 3, next, theme.text);
   }

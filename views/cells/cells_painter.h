@@ -9,10 +9,9 @@
 
 namespace stormcell::views {
 
-/// Colour of a branch. At an exit it is that of the view of exits: cells that leave have the exit's colour, cells that
-/// go on have the end's after the last test, and none before it. `ranks`: of the router's branches, as from
-/// load_ranks().
-QColor branch_color(const ExitRole& test, int branch, const std::vector<int>& ranks, const Theme& theme);
+/// The colour of an exit is that of the view of exits, which tells `ends` of them apart: who leaves has the exit's, who
+/// goes on after the last test the end's, before it none. `key`: of a router that is no exit.
+QColor branch_color(const ExitRole& test, int ends, int branch, const BranchKey& key, const Theme& theme);
 QColor chip_fill(const Chip& chip, const ShownPage& page, const Theme& theme);
 
 struct LineMarks {

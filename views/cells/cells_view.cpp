@@ -51,22 +51,6 @@ std::shared_ptr<const CellPage> read_around(const Source& source, const std::str
   return both;
 }
 
-/// Loads of so many windows are added up.
-constexpr int64_t kMostRankWindows = 64;
-
-/// Reads nothing if no router has more branches than there are hues.
-BranchRanks read_ranks(const std::vector<RouterLine>& routers, const Source& source, const Progress& progress) {
-  BranchRanks ranks;
-  if (std::ranges::all_of(routers, [](const RouterLine& r) { return r.branches <= Theme::kCategories; })) return ranks;
-  const auto windows = read_load_windows(source.file, source.run, {0, -1}, kMostRankWindows, progress);
-  for (const LoadWindows::Router& router : windows->routers) {
-    std::vector<int64_t> load(router.line.branches);
-    for (size_t i = 0; i < router.load.size(); ++i) load[i % load.size()] += router.load[i];
-    if (std::vector<int> of = load_ranks(load); !of.empty()) ranks[router.line.name] = std::move(of);
-  }
-  return ranks;
-}
-
 }  // namespace
 
 CellsView::CellsView(QWidget* parent) : View(parent) {
@@ -87,6 +71,8 @@ void CellsView::build() {
                        {tr("work received"), text_of(CellColor::work).definition},
                        {tr("exit"), text_of(CellColor::exit).definition},
                        {tr("parts"), text_of(CellColor::parts).definition}});
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   order_ =
       add_choice(tr("Dictionary"),
                  tr("A branch's tokens by how many cells it got of them, or by lift = share within the branch / share "
@@ -139,7 +125,8 @@ void CellsView::connect_all() {
     color_chosen_ = true;
     show_data();
   });
-  connect(order_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  for (QComboBox* box : {branches_, order_})
+    connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(listed_, &QComboBox::currentIndexChanged, this, [this] { refresh_table(); });
   connect(padding_, &QCheckBox::toggled, this, [this] { show_data(); });
   connect(pictures_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
@@ -209,7 +196,8 @@ CellsView::Data CellsView::read(Data known, const Selection& selection, int64_t 
     known.overview = read_cells_overview(main.file, main.run, selection.first_batch, selection.end_batch);
   const RouterLine* router = router_of(*known.overview, selection);
   if (!router || !known.overview->decisions) return known;
-  if (!known.ranks) known.ranks = read_ranks(known.overview->routers, main, progress);
+  if (!known.keys)
+    known.keys = branch_keys(*read_load_windows(main.file, main.run, {0, -1}, kMostKeyWindows, progress));
   top = std::clamp(top, known.overview->first_sequence,
                    std::max(known.overview->first_sequence, known.overview->end_sequence - 1));
   if (!known.page) {
@@ -372,8 +360,8 @@ void CellsView::show_data() {
     columns.push_back({data_.context.other.title, data_.other, show_page(*data_.other, now, data_.page.get(), high)});
   }
   for (CellsPicture::Column& column : columns)
-    if (data_.ranks) column.shown.ranks = *data_.ranks;  // of this run: a branch has one colour in both columns
-  // Sequences whose picture is not kept are left out if pictures are shown: the line above states their number.
+    column.shown.keys = keys();  // of this run: a branch has one colour in both columns
+  // Items without a kept picture are left out of the pictures: the line above says how many there are.
   const bool pictures = columns[0].shown.pictures;
   picture_->set_columns(std::move(columns), o.first_sequence, o.end_sequence,
                         pictures ? o.pictured : std::vector<int64_t>());
@@ -389,6 +377,20 @@ void CellsView::show_data() {
   const QSignalBlocker quiet(sequence_);
   sequence_->setValue(static_cast<int>(picture_->scroll().sequence));
   show_content();
+}
+
+BranchKeys CellsView::keys() const {
+  if (!data_.keys) return {};
+  return with_scheme(*data_.keys, static_cast<BranchScheme>(branches_->currentIndex()), selection_.router.toStdString(),
+                     selection_.branch);
+}
+
+std::vector<ColorMeaning> CellsView::told_apart() const {
+  const RouterLine* router = data_.overview ? router_of(*data_.overview, selection_) : nullptr;
+  if (!router || !data_.page) return {};
+  const Theme& theme = Theme::of(palette());
+  if (exits_of(data_.page->routers) == 0) return meanings_of(*router, key_of(keys(), router->name), theme);
+  return exit_meanings(exits_of(data_.page->routers) + 1, theme);
 }
 
 Table CellsView::table() const {

@@ -2,6 +2,7 @@
 // branch's dictionary at the side.
 #pragma once
 #include "views/cells/cells_picture.h"
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 
 class QCheckBox;
@@ -12,12 +13,13 @@ class QTimer;
 
 namespace stormcell::views {
 
-class CellsView : public View {
+class CellsView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit CellsView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -35,7 +37,7 @@ class CellsView : public View {
     std::shared_ptr<const std::vector<CellChoice>> choices;  ///< by step of the trail
     std::optional<CellPlace> trail_of;                       ///< also where there was none
     std::shared_ptr<const BranchDictionary> dictionary;
-    std::optional<BranchRanks> ranks;  ///< of the whole run
+    std::optional<BranchKeys> keys;  ///< of the whole run
 
     bool has_dictionary_of(const QString& router, int branch) const {
       return dictionary && dictionary->branch == branch && dictionary->router == router.toStdString();
@@ -56,10 +58,11 @@ class CellsView : public View {
   bool page_covers(const Data& data, const Selection& selection, int64_t top) const;
   OnShow on_show() const;
   CellOptions options() const;
+  BranchKeys keys() const;
   void play_on();
 
   CellsPicture* picture_;
-  QComboBox *router_, *color_, *order_, *listed_, *pictures_;
+  QComboBox *router_, *color_, *branches_, *order_, *listed_, *pictures_;
   QCheckBox* padding_;
   QPushButton* play_;
   QTimer* clock_;

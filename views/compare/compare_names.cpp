@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "core/base/pass_names.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -174,7 +175,9 @@ void set_section(const Parts& parts, FigureName& name) {
   if (const Section* known = section_of(parts.group)) {
     const QString title = tr(known->title);
     if (known->of_router) name.router = parts.subject;
-    return in(known->rank, title.contains("%1") ? title.arg(parts.subject) : title);
+    const QString subject =
+        parts.group == "passes" ? to_qstring(pass_name(parts.subject.toStdString())) : parts.subject;
+    return in(known->rank, title.contains("%1") ? title.arg(subject) : title);
   }
   if (parts.key.startsWith("weights_read.")) return in(kBudgetRank, tr(kBudget));
   if (parts.key.endsWith("_bytes")) return in(1, tr("Memory"));

@@ -87,7 +87,7 @@ QColor Theme::category(int index) const {
       }
     return made;
   }();
-  return colors[dark][static_cast<size_t>(std::max(0, index)) % tones.size()];
+  return index >= 0 && index < kCategories ? colors[dark][index] : faint;
 }
 
 QColor Theme::text_on(const QColor& fill) {

@@ -12,7 +12,7 @@ struct Theme {
   QColor background, surface, text, faint, grid, accent, good, bad, warn;
   /// Hues that everybody can tell apart.
   static constexpr int kCategories = 8;
-  /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them wraps.
+  /// One of kCategories, in an order in which neighbours differ in lightness too; an index beyond them is faint.
   QColor category(int index) const;
   /// t in [0, 1]: from the background's lightness to the strongest tone.
   QColor sequential(double t) const;

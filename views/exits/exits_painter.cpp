@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/summary/exits_text.h"
+#include "views/drawing/branch_colors.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
 
@@ -13,6 +14,10 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
+
+QColor color_of(const ExitsPage& page, int exit, const Theme& theme) {
+  return exit_color(exit, static_cast<int>(page.exits.size()), theme);
+}
 
 /// A title in the line above a part.
 void paint_title(QPainter& p, QRectF part, const QString& text, const Theme& theme) {
@@ -46,7 +51,7 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
   const auto step = static_cast<size_t>(std::max(1.0, std::ceil(0.8 * metrics.height() / each)));
   for (size_t e = 0; e < page.exits.size(); ++e) {
     const QRectF bar = layout.bar(e, share_at(shown.items, e)), whole = layout.bar(e);
-    p.fillRect(bar, theme.category(static_cast<int>(e)));
+    p.fillRect(bar, color_of(page, static_cast<int>(e), theme));
     if (marks.point != 0) {
       p.setBrush(Qt::NoBrush);
       p.setPen(QPen(theme.text, 1, Qt::DashLine));
@@ -154,7 +159,7 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
                metrics.elidedText(page.classes[c].name, Qt::ElideRight, begins - row.left() - 6));
     for (size_t e = 0; e < page.exits.size(); ++e) {
       const QRectF part = layout.class_part(c, e);
-      const QColor fill = theme.category(static_cast<int>(e));
+      const QColor fill = color_of(page, static_cast<int>(e), theme);
       p.fillRect(part, fill);
       const QString count = count_text(page.classes[c].items[e]);
       if (part.width() < metrics.horizontalAdvance(count) + 4 || part.height() < metrics.height() - 2) continue;
@@ -214,7 +219,7 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     const QRectF box = layout.tile(i);
     if (box.isEmpty()) continue;
     const ExitItem& item = page.gallery[i];
-    const QColor fill = theme.category(item.exit);
+    const QColor fill = color_of(page, item.exit, theme);
     if (i < page.pictures.size() && !page.pictures[i].isNull()) {
       paint_picture(p, box, page.pictures[i], fill, theme);
       if (item.wrong) {

@@ -134,6 +134,10 @@ void ExitsView::choose(const QString& text) {
   threshold_->setEditText(threshold_->itemText(point));
 }
 
+std::vector<ColorMeaning> ExitsView::told_apart() const {
+  return exit_meanings(static_cast<int>(picture_->page().exits.size()), Theme::of(palette()));
+}
+
 Table ExitsView::table() const {
   if (!data_) return {};
   return listed_->currentIndex() == 1 ? make_items_table(picture_->page()) : make_exits_table(picture_->page());

@@ -2,6 +2,7 @@
 #pragma once
 #include "core/configuration/plan_config.h"
 #include "views/exits/exits_picture.h"
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 
 class QComboBox;
@@ -9,12 +10,13 @@ class QPushButton;
 
 namespace stormcell::views {
 
-class ExitsView : public View {
+class ExitsView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit ExitsView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;

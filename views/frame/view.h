@@ -50,7 +50,7 @@ class View : public QWidget {
   /// The widget that an image export draws: without controls, and whole if the window scrolls. It is the visible
   /// widget, or one inside it.
   virtual QWidget* picture() = 0;
-  /// True if the picture has anything to draw; false leaves the message visible.
+  /// Whether the picture has anything to draw; false leaves the message on show.
   bool has_content() const { return has_content_; }
   QString message() const;
 

@@ -104,6 +104,18 @@ GraphValueText text_of(GraphValue value) {
           tr("how many of the cells that came to its router the branch got; counted, no padding")};
 }
 
+QColor square_color(const GraphPage& page, int32_t router, const GraphSquare& square, const Theme& theme) {
+  if (!page.tells_branches()) return theme.sequential(page.tone(square.value));
+  const BranchKey& key = key_of(page.keys, page.router(router).line.name);
+  int32_t shown = square.first;
+  for (int32_t b = square.first; b < square.first + square.branches; ++b) {
+    // The one branch is seen among others of its square.
+    if (page.scheme == BranchScheme::one && b == key.chosen) shown = b;
+    if (page.scheme == BranchScheme::cluster && branch_group(b, key) != branch_group(shown, key)) return theme.grid;
+  }
+  return branch_color(shown, key, theme);
+}
+
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
   GraphPage page;
   page.graph = graph, page.layout = place_routers(graph), page.exits = exit_roles(lines_of(graph)), page.value = value;

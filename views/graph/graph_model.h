@@ -8,6 +8,7 @@
 
 #include "core/readings/guards_view.h"
 #include "core/readings/router_places.h"
+#include "views/drawing/branch_colors.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
@@ -41,15 +42,20 @@ struct GraphPage {
   GuardsOfRun guards;            ///< of the whole run
   QString begins, ends;          ///< the parts that all names share: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;
-  double high = 1;            ///< end of the scale
-  int64_t most_cells = 0;     ///< of an edge
-  int32_t most_branches = 1;  ///< that a square stands for
+  BranchScheme scheme = BranchScheme::load;  ///< `load`: tones stand for the value; else colours for branches
+  BranchKeys keys;                           ///< of the whole run, with that scheme
+  double high = 1;                           ///< end of the scale
+  int64_t most_cells = 0;                    ///< of an edge
+  int32_t most_branches = 1;                 ///< that a square stands for
+  bool tells_branches() const { return scheme != BranchScheme::load; }
   double tone(double of) const { return std::clamp(of / high, 0.0, 1.0); }
   const RouterPlace& place(size_t card) const { return layout.places[card]; }
   const GraphRouter& router(int32_t index) const { return graph.routers[index]; }
 };
 GraphPage make_graph_page(const RouterGraph& graph, GraphValue value);
-/// Outcomes of the guards at a place's routers; empty: none were tested.
+/// The fill of a square: the tone of its value, or the colour of its branches. Branches of several groups have none.
+QColor square_color(const GraphPage& page, int32_t router, const GraphSquare& square, const Theme& theme);
+/// Outcomes of the guards of a place's routers; nothing: it has none that were tested.
 std::optional<GuardLine> guards_of(const GraphPage& page, size_t card);
 
 /// The way of one cell, found in a page.

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <algorithm>
 
+#include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -66,7 +67,7 @@ void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRec
     p.drawRect(box.adjusted(0.5, 0.5, -0.5, -0.5));
     return;
   }
-  const QColor fill = theme.sequential(page.tone(s.value));
+  const QColor fill = square_color(page, router, s, theme);
   p.fillRect(box, fill);
   const QFontMetricsF metrics(p.font());
   const QString share = percent_text(s.value);
@@ -80,9 +81,10 @@ void paint_square(QPainter& p, const GraphPage& page, int32_t router, const QRec
   p.drawText(box, Qt::AlignCenter, numbered ? branch + "\n" + share : share);
 }
 
-void paint_taken(QPainter& p, const GraphPage& page, const QRectF& box, const GraphSquare& s, const Theme& theme) {
+void paint_taken(QPainter& p, const GraphPage& page, int32_t router, const QRectF& box, const GraphSquare& s,
+                 const Theme& theme) {
   const double size = std::clamp(std::min(box.width(), box.height()) / 2, 3.0, 7.0);
-  const QColor fill = s.cells == 0 ? theme.background : theme.sequential(page.tone(s.value));
+  const QColor fill = s.cells == 0 ? theme.background : square_color(page, router, s, theme);
   p.setPen(QPen(Theme::text_on(fill), 1));
   p.setBrush(theme.accent);
   if (is_tall(box, QFontMetricsF(p.font()))) {
@@ -159,7 +161,7 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
       paint_square(p, page, row.router, box, square, theme);
       if (stop &&
           std::any_of(stop->branches.begin(), stop->branches.end(), [&](int32_t b) { return has_branch(square, b); }))
-        paint_taken(p, page, box, square, theme);
+        paint_taken(p, page, row.router, box, square, theme);
       if (row.router != marks.router || !has_branch(square, marks.branch)) continue;
       p.setBrush(Qt::NoBrush);
       p.setPen(QPen(theme.accent, 2));
@@ -173,11 +175,29 @@ void paint_card(QPainter& p, const GraphPage& page, const GraphLayout& layout, s
   p.drawRect(layout.card(card));
 }
 
-/// Width of the legend's scale, which precedes its words.
-double scale_width(double legend_width) { return std::min(160.0, legend_width * 0.3); }
-constexpr double kScaleGap = 12;
+/// The width of the legend's scale, which stands before its words, with the gap between. Colours of branches have none.
+double scale_width(const GraphPage& page, double legend_width) {
+  return page.tells_branches() ? 0 : std::min(220.0, legend_width * 0.3);
+}
+double scale_room(const GraphPage& page, double legend_width) {
+  constexpr double kScaleGap = 12;
+  return page.tells_branches() ? 0 : scale_width(page, legend_width) + kScaleGap;
+}
+
+QString legend_text(const GraphPage& page) {
+  if (!page.tells_branches()) return text_of(page.value).definition;
+  if (page.scheme == BranchScheme::cluster)
+    return tr("A colour: branches of a router that are busy in the same batches. Grey: of several such clusters");
+  for (const auto& [router, key] : page.keys)
+    if (key.chosen >= 0)
+      return tr("In colour: branch %1 of %2. Grey: all others").arg(key.chosen).arg(to_qstring(router));
+  return tr("Choose a branch: it stands out, and the others are grey");
+}
 
 QString legend_title(const GraphPage& page) {
+  if (page.tells_branches())
+    return tr("Squares are branches. In them: %1. Beside a name: the share of cells that were computed there")
+        .arg(text_of(page.value).name.toLower());
   return tr("Squares are branches, coloured by %1. Beside a name: the share of cells that were computed there")
       .arg(text_of(page.value).name.toLower());
 }
@@ -192,29 +212,26 @@ double wrapped_height(const QFontMetricsF& metrics, double width, const QString&
 void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QRectF& room = layout.legend;
-  const double width = scale_width(room.width());
-  for (int i = 0; i < static_cast<int>(width); ++i)
-    p.fillRect(QRectF(room.left() + i, room.top() + 2, 1.5, 10), theme.sequential(i / (width - 1)));
-  p.setPen(theme.faint);
-  const QRectF ends(room.left(), room.top() + 13, width, metrics.height());
-  p.drawText(ends, Qt::AlignLeft, "0");
-  p.drawText(ends, Qt::AlignRight, percent_text(page.high));
-  QRectF words = room.adjusted(width + kScaleGap, -2, 0, -2);
+  const double width = scale_width(page, room.width());
+  const auto figure = [](double value) { return value > 0 ? percent_text(value) : QString("0"); };
+  if (!page.tells_branches())
+    paint_tone_scale(p, {room.left(), room.top() + 2, width, 10}, ToneSides::one, even_ticks(page.high, 4, figure),
+                     theme);
+  QRectF words = room.adjusted(scale_room(page, room.width()), -2, 0, -2);
   const auto write = [&](const QColor& color, const QString& text) {
     p.setPen(color);
     p.drawText(words, Qt::AlignLeft | Qt::TextWordWrap, text);
     words.setTop(words.top() + wrapped_height(metrics, words.width(), text));
   };
   write(theme.text, legend_title(page));
-  write(theme.faint, text_of(page.value).definition);
+  write(theme.faint, legend_text(page));
 }
 
 }  // namespace
 
 double graph_legend_height(const QFontMetricsF& metrics, const GraphPage& page, double width) {
-  const double room = std::max(10.0, width - 2 * kGraphMargin), words = room - scale_width(room) - kScaleGap;
-  return wrapped_height(metrics, words, legend_title(page)) +
-         wrapped_height(metrics, words, text_of(page.value).definition);
+  const double room = std::max(10.0, width - 2 * kGraphMargin), words = room - scale_room(page, room);
+  return wrapped_height(metrics, words, legend_title(page)) + wrapped_height(metrics, words, legend_text(page));
 }
 
 void paint_graph(QPainter& p, const GraphPage& page, const GraphLayout& layout, const GraphMarks& marks,

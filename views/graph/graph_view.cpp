@@ -11,13 +11,23 @@
 
 namespace stormcell::views {
 
+namespace {
+/// Places in the choice of colours, behind those of GraphValue.
+constexpr int kClusters = 2, kOne = 3;
+}  // namespace
+
 GraphView::GraphView(QWidget* parent)
     : View(parent), scroll_(new QScrollArea(this)), picture_(new GraphPicture(scroll_)) {
-  value_ = add_choice(tr("Colour"), tr("What the tone of a branch's square stands for"));
+  value_ = add_choice(tr("Colour"), tr("What the colour of a branch's square stands for"));
   for (const GraphValue v : {GraphValue::of_all, GraphValue::of_router}) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
   }
+  value_->addItem(tr("Cluster"));
+  value_->setItemData(kClusters, tr("Branches of a router that are busy in the same batches have one colour"),
+                      Qt::ToolTipRole);
+  value_->addItem(tr("One against the rest"));
+  value_->setItemData(kOne, tr("The chosen branch has a colour, all others are grey"), Qt::ToolTipRole);
   listed_ =
       add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
                  {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
@@ -71,7 +81,11 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
       data = read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch},
                                selection.phase.toStdString(), progress);
     std::shared_ptr<const GuardsOfRun> guards;
-    if (graph) guards = read_guards(source.file, source.run, {0, 0}, progress);
+    BranchKeys keys;
+    if (graph) {
+      guards = read_guards(source.file, source.run, {0, 0}, progress);
+      keys = branch_keys(*read_load_windows(source.file, source.run, {0, -1}, kMostKeyWindows, progress));
+    }
     Way read{selection.cell, {}, {}};
     if (way && selection.cell) {
       try {
@@ -81,9 +95,9 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
         read.fault = QString::fromUtf8(e.what());
       }
     }
-    return [this, data, guards, way, read] {
+    return [this, data, guards, keys, way, read] {
       if (way) way_ = read;
-      if (data) data_ = data, guards_ = guards;
+      if (data) data_ = data, guards_ = guards, keys_ = keys;
       if (data)
         show_data();
       else
@@ -94,7 +108,31 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
 
 void GraphView::select(const Selection& selection) {
   selection_ = selection;
+  const bool recolours = scheme() == BranchScheme::one && (unread() & (Part::router | Part::branch));
+  if (recolours && data_ && has_content()) return show_data();
   picture_->set_selected(selection.router, selection.branch);
+}
+
+BranchScheme GraphView::scheme() const {
+  const int index = value_->currentIndex();
+  return index == kClusters ? BranchScheme::cluster : index == kOne ? BranchScheme::one : BranchScheme::load;
+}
+
+GraphPage GraphView::made_page() const {
+  const bool tells_branches = scheme() != BranchScheme::load;
+  GraphPage page =
+      make_graph_page(*data_, tells_branches ? GraphValue::of_router : static_cast<GraphValue>(value_->currentIndex()));
+  page.scheme = scheme();
+  page.keys = with_scheme(keys_, page.scheme, selection_.router.toStdString(), selection_.branch);
+  if (guards_) page.guards = *guards_;
+  return page;
+}
+
+std::vector<ColorMeaning> GraphView::told_apart() const {
+  const GraphPage& page = picture_->page();
+  if (!page.tells_branches() || page.graph.routers.empty()) return {};
+  const RouterLine& router = page.graph.routers.front().line;
+  return meanings_of(router, key_of(page.keys, router.name), Theme::of(palette()));
 }
 
 QStringList GraphView::remarks() const {
@@ -122,9 +160,7 @@ void GraphView::show_data() {
     return show_message(tr("The model of this run has no routers, so there is nothing to show here."));
   if (data_->batches == 0)
     return show_message(tr("No batch of this run is recorded yet."), {{"reload", tr("Look again")}});
-  GraphPage page = make_graph_page(*data_, static_cast<GraphValue>(value_->currentIndex()));
-  if (guards_) page.guards = *guards_;
-  picture_->set_page(std::move(page));
+  picture_->set_page(made_page());
   picture_->set_selected(selection_.router, selection_.branch);
   show_way();
   fit_picture();

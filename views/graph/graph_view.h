@@ -1,6 +1,7 @@
 // View of the routers of a run as a graph: which one feeds which, coloured by share of cells, with the way of the
 // chosen cell.
 #pragma once
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/graph/graph_picture.h"
 
@@ -9,12 +10,13 @@ class QScrollArea;
 
 namespace stormcell::views {
 
-class GraphView : public View {
+class GraphView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit GraphView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -34,12 +36,16 @@ class GraphView : public View {
   void show_data();
   void show_way();
   void fit_picture();
+  GraphPage made_page() const;
+  /// By the choice of colours.
+  BranchScheme scheme() const;
 
   QScrollArea* scroll_;
   GraphPicture* picture_;
   QComboBox *value_, *listed_;
   std::shared_ptr<const RouterGraph> data_;
   std::shared_ptr<const GuardsOfRun> guards_;
+  BranchKeys keys_;  ///< of the whole run
   Way way_;
   Selection selection_;
 };

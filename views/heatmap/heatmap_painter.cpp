@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/tone_scale.h"
+#include "views/drawing/value_axis.h"
+
 namespace stormcell::views {
 namespace {
 
@@ -213,44 +216,15 @@ QString tick_text(const HeatMatrix& m, const ScaleTick& tick) {
   return tick.at > 0 ? tr("0") : ends_at_minus_one(m.options) ? tr("-1") : tr("-max");
 }
 
-/// Paints a line at each tick below the bar, and its figure if it has room between those of the ends.
-void paint_ticks(QPainter& p, const QRectF& bar, const HeatMatrix& m, const Theme& theme) {
-  constexpr double kGap = 6;
-  const QFontMetricsF metrics(p.font());
-  const std::vector<ScaleTick> ticks = scale_ticks(m, 4);
-  const auto place = [&](const ScaleTick& tick) {
-    const QString words = tick_text(m, tick);
-    const double width = metrics.horizontalAdvance(words), x = bar.left() + tick.at * bar.width();
-    const double left = std::clamp(x - width / 2, bar.left(), std::max(bar.left(), bar.right() - width));
-    return std::pair(words, QRectF(left, bar.bottom() + 3, width + 1, metrics.height()));
-  };
-  const double last = place(ticks.back()).second.left();
-  double free_from = bar.left() - 1;
-  for (const ScaleTick& tick : ticks) {
-    const double x = std::min(bar.left() + tick.at * bar.width(), bar.right() - 1);
-    p.fillRect(QRectF(x, bar.bottom(), 1, 3), theme.faint);
-    const auto [words, at] = place(tick);
-    const bool is_last = &tick == &ticks.back();
-    if (at.left() < free_from || (!is_last && at.right() + kGap > last)) continue;
-    p.setPen(theme.faint);
-    p.drawText(at, Qt::AlignLeft | Qt::AlignTop, words);
-    free_from = at.right() + kGap;
-  }
-}
-
 }  // namespace
 
 void paint_scale(QPainter& p, QRectF bounds, const HeatMatrix& m, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const double width = std::min(280.0, bounds.width() * 0.35);
   const QRectF bar(bounds.left(), bounds.top() + 2, width, 10);
-  const ToneTable tones(m.two_sided, theme);
-  for (int i = 0; i < static_cast<int>(width); ++i) {
-    const float t = i / (width - 1);
-    p.fillRect(QRectF(bar.left() + i, bar.top(), 1.5, bar.height()),
-               QColor::fromRgb(tones.of(m.two_sided ? 2 * t - 1 : t)));
-  }
-  paint_ticks(p, bar, m, theme);
+  std::vector<ToneTick> ticks;
+  for (const ScaleTick& tick : scale_ticks(m, 4)) ticks.push_back({tick.at, tick_text(m, tick)});
+  paint_tone_scale(p, bar, m.two_sided ? ToneSides::two : ToneSides::one, ticks, theme);
   const Term& text = term_of(m.options.metric);
   const QString name = text.name.left(1).toUpper() + text.name.mid(1);
   p.setPen(theme.text);
@@ -305,6 +279,30 @@ void paint_share_scale(QPainter& p, QRectF room, double most, const Theme& theme
   if (x + metrics.horizontalAdvance(middle) <= room.right()) say(middle);
 }
 
+/// Numbers of batches below the middles of the columns that hold them, the first and the last at the ends.
+void paint_batch_axis(QPainter& p, const QRectF& room, const RouterOverTime& t, const Theme& theme) {
+  constexpr double kGap = 10;
+  const QFontMetricsF metrics(p.font());
+  const QString first = tr("batch %1").arg(t.first_batch), last = QString::number(t.end_batch - 1);
+  // All windows are drawn equally wide, also a last one that is not full.
+  const int64_t of_window = (t.end_batch - t.first_batch + t.windows - 1) / t.windows;
+  const double width = metrics.horizontalAdvance(last) + 1,
+               each = room.width() / static_cast<double>(std::max<int64_t>(1, of_window * t.windows));
+  p.setPen(theme.faint);
+  p.drawText(room, Qt::AlignLeft | Qt::AlignVCenter, first);
+  p.drawText(room, Qt::AlignRight | Qt::AlignVCenter, last);
+  const ValueAxis axis{static_cast<double>(t.first_batch), static_cast<double>(t.end_batch - 1), 0, 1};
+  double free_from = room.left() + metrics.horizontalAdvance(first) + kGap;
+  for (const double batch : axis.ticks(std::clamp(static_cast<int>(room.width() / (4 * width)), 1, 8))) {
+    const double x = room.left() + (batch - axis.low + 0.5) * each, left = x - width / 2;
+    if (batch != std::floor(batch) || left < free_from || left + width + kGap > room.right() - width) continue;
+    p.fillRect(QRectF(x, room.top() - 2, 1, 3), theme.faint);
+    p.drawText(QRectF(left, room.top(), width, room.height()), Qt::AlignHCenter | Qt::AlignVCenter,
+               QString::number(static_cast<int64_t>(batch)));
+    free_from = left + width + kGap;
+  }
+}
+
 }  // namespace
 
 void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOverTime& t, const QImage& tones,
@@ -330,8 +328,7 @@ void paint_over_time(QPainter& p, QRectF bounds, double labels, const RouterOver
   paint_pixels(p, area, tones);
   p.setPen(theme.faint);
   const QRectF below(area.left(), area.bottom() + 2, area.width(), metrics.height());
-  p.drawText(below, Qt::AlignLeft | Qt::AlignVCenter, tr("batch %1").arg(t.first_batch));
-  p.drawText(below, Qt::AlignRight | Qt::AlignVCenter, QString::number(t.end_batch - 1));
+  paint_batch_axis(p, below, t, theme);
   const double height = area.height() / t.branches;
   const int step = std::max(1, static_cast<int>(std::ceil(metrics.height() / height)));
   for (int b = 0; b < t.branches; b += step) {

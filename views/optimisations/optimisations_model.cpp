@@ -106,6 +106,7 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
   for (const PassLine& pass : list_passes()) {
     PassRow row;
     row.id = QString::fromStdString(pass.id);
+    row.name = QString::fromStdString(pass.name);
     row.summary = QString::fromStdString(pass.summary);
     row.lossy = pass.lossy;
     row.enabled = choice.enabled.contains(row.id);
@@ -181,7 +182,7 @@ Table make_table(const Optimisations& state) {
   for (const PassRow& row : state.rows) {
     QStringList options;
     for (const OptionRow& option : row.options) options << QString::fromStdString(option.line.key) + "=" + option.value;
-    table.rows.push_back({row.id, QString(row.enabled ? tr("yes") : tr("no")),
+    table.rows.push_back({row.name, QString(row.enabled ? tr("yes") : tr("no")),
                           row.applied ? Value(*row.applied ? tr("yes") : tr("no")) : Value(),
                           row.alone                ? Value(row.alone->value)
                           : row.withheld.isEmpty() ? Value()

@@ -36,7 +36,7 @@ struct OptionRow {
 };
 
 struct PassRow {
-  QString id, summary;
+  QString id, name, summary;
   bool lossy = false, enabled = false;
   std::vector<OptionRow> options;
   /// The rest comes from a run; null or empty if no run has it.

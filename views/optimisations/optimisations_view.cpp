@@ -16,6 +16,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/pass_names.h"
 #include "views/drawing/imgui/color.h"
 #include "views/drawing/theme.h"
 #include "views/words/figure_text.h"
@@ -121,14 +122,14 @@ void OptimisationsView::add_passes() {
   preset_->addItem(tr("all"));
   preset_->addItem(tr("none"));
   preset_->addItem(tr("standard parameters"));
-  for (const PassRow& row : state_.rows) preset_->addItem(tr("only %1").arg(row.id), row.id);
+  for (const PassRow& row : state_.rows) preset_->addItem(tr("only %1").arg(row.name), row.id);
   preset_->setAccessibleName(tr("Preset of passes"));
   const QString tip = tr("Switches all passes at once, or sets all their parameters back");
   preset_->setToolTip(tip);
   for (int i = 0; i < preset_->count(); ++i) preset_->setItemData(i, tip, Qt::ToolTipRole);
   bar()->addWidget(preset_);
   for (const PassRow& row : state_.rows) {
-    auto* box = new QCheckBox(row.id, this);
+    auto* box = new QCheckBox(row.name, this);
     box->setToolTip(row.summary);
     box->setAccessibleDescription(row.summary);
     box->setChecked(row.enabled);
@@ -143,7 +144,7 @@ QWidget* OptimisationsView::add_options() {
   auto* form = new QFormLayout(panel);
   for (size_t r = 0; r < state_.rows.size(); ++r) {
     const PassRow& row = state_.rows[r];
-    auto* title = new QLabel("<b>" + row.id + "</b>", panel);
+    auto* title = new QLabel("<b>" + row.name + "</b>", panel);
     form->addRow(title);
     for (size_t o = 0; o < row.options.size(); ++o) {
       const PassOptionLine& line = row.options[o].line;
@@ -176,7 +177,7 @@ QWidget* OptimisationsView::add_options() {
         });
         control = number;
       }
-      control->setAccessibleName(row.id + " " + key);
+      control->setAccessibleName(row.name + " " + key);
       control->setAccessibleDescription(about);
       control->setToolTip(about);
       auto* label = new QLabel(key, panel);
@@ -215,7 +216,8 @@ View::Load OptimisationsView::load(const Context& context, const Selection&) {
 void OptimisationsView::switch_pass(const QString& id, bool on) {
   PassChoice next = choice_;
   on ? (void)next.enabled.insert(id) : (void)next.enabled.remove(id);
-  choose(next, on ? tr("%1 on").arg(id) : tr("%1 off").arg(id));
+  const QString name = to_qstring(pass_name(id.toStdString()));
+  choose(next, on ? tr("%1 on").arg(name) : tr("%1 off").arg(name));
 }
 
 void OptimisationsView::set_option(const QString& pass, const OptionRow& option, const QString& value) {
@@ -321,8 +323,8 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::TableNextRow();
   ImGui::TableNextColumn();
   bool on = row.enabled;
-  // Not within the frame, because undo may redraw.
-  if (ImGui::Checkbox(text(row.id.toUtf8()), &on))
+  // Not within the frame: undo may redraw.
+  if (ImGui::Checkbox(text(row.name.toUtf8()), &on))
     QMetaObject::invokeMethod(
         this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);
   if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));

@@ -177,7 +177,31 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
        .apart = true});
 }
 
-/// "8", "4 to 8"; empty without routers.
+/// The price of the guards in a batch: their tests, and the fallbacks of those that missed.
+void add_guards(const GuardCosts& g, OverviewPageModel& page) {
+  const QString outcomes = tr("%1 held, %2 missed").arg(count_text(g.hits), count_text(g.misses));
+  QStringList parts, tips;
+  tips << tr("Guards: %1 in the whole run. Counted.").arg(outcomes);
+  if (g.tests_ms) {
+    parts << tr("tests %1 a batch").arg(duration_text(*g.tests_ms));
+    tips << tr("Tests cost a hit and a miss alike.");
+  } else {
+    tips << tr("No step of its own tests a guard, so a hit costs nothing that was recorded.");
+  }
+  if (g.fallback_ms) {
+    parts << tr("a fallback %1").arg(duration_text(*g.fallback_ms));
+    tips << tr("A miss costs its fallback besides: the mean of %1, without the loading of weights.")
+                .arg(counted_text(g.fallbacks, "fallback"));
+  } else if (g.misses > 0) {
+    tips << tr("The time of the fallbacks is not known: no recorded batch ran without a miss.");
+  }
+  if (parts.isEmpty()) return;
+  tips << tr("Measured while recording, in %1.").arg(counted_text(g.batches, "batch", "batches"));
+  page.figures.push_back(
+      {.name = tr("Guards"), .note = outcomes, .tip = tips.join("<br>"), .before = parts.join(", "), .apart = true});
+}
+
+/// "8", "4 to 8"; empty of no router.
 QString branches_of(const RunFacts& facts) {
   if (facts.routers.empty()) return {};
   const auto [least, most] = std::minmax_element(facts.routers.begin(), facts.routers.end(),
@@ -188,7 +212,8 @@ QString branches_of(const RunFacts& facts) {
 
 }  // namespace
 
-void set_figures(const Summary& s, OverviewPageModel& page) {
+void set_figures(const Situation& situation, OverviewPageModel& page) {
+  const Summary& s = *situation.summary;
   const RunSummaryFigures& f = s.figures;
   const auto& generated = s.generated;
   // An unverified plan's times beside the baseline's would be a speed-up in other words.
@@ -237,6 +262,7 @@ void set_figures(const Summary& s, OverviewPageModel& page) {
          .before_value = f.item_costs->parts->mean});
   add_padding(f, both, page);
   add_budget(f, page);
+  if (situation.guards) add_guards(*situation.guards, page);
   if (generated) {
     page.figures.push_back({.name = tr("Stopped by the end mark"),
                             .note = tr("sequences; the others reached the longest length"),
@@ -287,6 +313,7 @@ void set_recorded_figures(const Situation& s, OverviewPageModel& page) {
   }
   add(tr("Decisions"), s.facts.line.decisions ? tr("every one is stored") : tr("only their sums are stored"),
       tr("`profile` and `optimize` store each decision."), s.facts.line.decisions ? tr("all") : tr("sums"));
+  if (s.guards) add_guards(*s.guards, page);
   if (s.facts.pictures)
     add(tr("Inputs"), tr("small pictures"),
         tr("Kept with --record-inputs, and for demos; a cell is named by its picture and its place in it."),

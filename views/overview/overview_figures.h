@@ -4,7 +4,8 @@
 
 namespace stormcell::views {
 
-void set_figures(const Summary& summary, OverviewPageModel& page);
+/// `situation` has a summary.
+void set_figures(const Situation& situation, OverviewPageModel& page);
 /// Sets the session's counts, for a run without a summary.
 void set_recorded_figures(const Situation& situation, OverviewPageModel& page);
 

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
@@ -170,8 +171,8 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
   if (f.passes.empty() || !f.is_verified()) return;
   double reached = 1;
   for (const PassReport& p : f.passes) {
-    WaterfallRow row{to_qstring(p.name),       to_qstring(p.reason), {}, {}, p.applied, reached, {},
-                     p.speedup_cumulative_ci95};
+    const QString name = to_qstring(pass_name(p.name));
+    WaterfallRow row{name, to_qstring(p.reason), {}, {}, p.applied, reached, {}, p.speedup_cumulative_ci95};
     row.left_out = p.left_out;
     if (p.applied) row.tone = tone_of(p.speedup_own_ci95);
     if (p.applied) {
@@ -179,7 +180,7 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
       if (row.to) row.value = times_text(*row.to), reached = *row.to;
       if (!row.to && p.withheld) row.value = tr(kNotMeasured);
     }
-    row.tip = "<b>" + to_qstring(p.name).toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
+    row.tip = "<b>" + name.toHtmlEscaped() + "</b><br>" + to_qstring(p.reason).toHtmlEscaped();
     if (p.withheld)
       row.tip += "<br>" + tr("its speed: %1").arg(to_qstring(not_measured_text(*p.withheld)).toHtmlEscaped());
     if (row.to) row.tip += "<br>" + tr("%1 with all passes above it (measured)").arg(times_text(*row.to));
@@ -259,6 +260,9 @@ ProofText proof_of(const Situation& s) {
   const auto& proof = s.summary->figures.verified;
   if (const auto& generated = s.summary->generated; generated && generated->verified)
     return proof_of_decoding(*generated->verified);
+  // A recording of the baseline: no other plan ran that could differ.
+  if (!proof && run_kind(s.summary->figures.verb) == RunKind::profile)
+    return {Tone::plain, tr("Nothing to verify"), tr("The baseline alone was recorded: no other plan could differ.")};
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
   QString text = to_qstring(proof->text) + ". " +
                  tr("Largest difference %1 of the largest value, tolerance %2.")
@@ -299,12 +303,14 @@ OverviewPageModel make_page(const Situation& s) {
   set_routers(s, page);
   page.steps = next_steps(s);
   if (s.summary) {
-    set_figures(*s.summary, page);
+    set_figures(s, page);
     set_waterfall(s.summary->figures, page);
     if (const std::string& note = s.summary->figures.dataset.note; !note.empty())
       page.notes << tr("The data are %1.").arg(to_qstring(note));
     for (const std::string& w : s.summary->figures.warnings) page.notes << tr("Warning: %1").arg(to_qstring(w));
-    if (const int64_t truncated = s.summary->figures.dataset.truncated; truncated > 0)
+    const int64_t truncated = s.summary->figures.dataset.truncated;
+    if (s.summary->figures.warnings.empty() && truncated == 0) page.notes_tone = Tone::plain;
+    if (truncated > 0)
       page.notes << tr("Warning: %1 cut to the model's length.")
                         .arg(counted_text(truncated, "sequence was", "sequences were"));
     return page;

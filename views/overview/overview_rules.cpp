@@ -25,13 +25,6 @@ std::optional<RouterSummary> most_uneven(const Situation& s) {
   return at == rows.end() || at->branches < 2 ? std::nullopt : std::optional(*at);
 }
 
-const PassReport* idle_pass(const Situation& s) {
-  if (!s.summary) return nullptr;
-  const std::vector<PassReport>& passes = s.summary->figures.passes;
-  const auto at = std::find_if(passes.begin(), passes.end(), [](const auto& p) { return !p.applied && !p.left_out; });
-  return at == passes.end() ? nullptr : &*at;
-}
-
 qint64 dropped(const Situation& s) {
   qint64 sum = 0;
   for (const RouterSummary& r : routers_of(s)) sum += r.dropped;
@@ -98,7 +91,7 @@ constexpr StepRule kRules[] = {
     {"not-compared",
      [](const Situation& s) {
        return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate &&
-              s.repeatable;
+              run_kind(s.summary->figures.verb) != RunKind::profile && s.repeatable;
      },
      [](const Situation&) {
        return tr("Nothing was compared with the reference, so nothing is known about its correctness.");
@@ -172,11 +165,6 @@ constexpr StepRule kRules[] = {
                                : tr("No inputs are recorded, so a cell's path cannot be shown with its word.");
      },
      QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
-    {"pass-not-applied", [](const Situation& s) { return idle_pass(s) != nullptr; },
-     [](const Situation& s) {
-       return tr("%1 did not apply: %2.").arg(to_qstring(idle_pass(s)->name), to_qstring(idle_pass(s)->reason));
-     },
-     QT_TRANSLATE_NOOP("Overview", "Show all passes"), "table"},
     {"flips",
      [](const Situation& s) {
        return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0;

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "core/readings/guard_costs.h"
 #include "core/readings/run_facts.h"
 #include "core/summary/parse.h"
 
@@ -14,8 +15,9 @@ namespace stormcell::views {
 struct Situation {
   RunFacts facts;
   std::optional<Summary> summary;  ///< see shown()
-  bool repeatable = false;         ///< the settings of the run are known
-  bool compared = false;           ///< another run is chosen for comparison
+  std::optional<GuardCosts> guards = {};
+  bool repeatable = false;  ///< how the run was made is known
+  bool compared = false;    ///< another run is chosen to compare with
 };
 
 /// The part of a run's result that the page shows. Verbs that measure nothing have none. Without verification, gains of

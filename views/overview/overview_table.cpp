@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "core/base/pass_names.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/exits_text.h"
@@ -90,7 +91,7 @@ class OverviewRows {
           tr("of the router that most came to"));
   }
   void add_pass(const PassReport& p, const RunSummaryFigures& f) {
-    const QString name = QString::fromStdString(p.name);
+    const QString name = QString::fromStdString(pass_name(p.name));
     add(name, tr("applied"), p.applied ? tr("yes") : tr("no"), {}, {}, {}, QString::fromStdString(p.reason));
     if (p.withheld)
       add(name, tr("speed-up"), QString(kNotMeasured), {}, measured_, {}, QString::fromStdString(to_text(*p.withheld)));
@@ -106,6 +107,13 @@ class OverviewRows {
       add(name, tr("fallbacks"), static_cast<qlonglong>(p.fallbacks), {}, counted_, {},
           tr("of %1, each guard %2")
               .arg(counted_text(p.guard_hits + p.fallbacks, "time"), QString::fromStdString(guards_counted(f.phase))));
+  }
+  void add_guards(const GuardCosts& g) {
+    if (g.tests_ms)
+      add(tr("guards"), tr("tests a batch"), *g.tests_ms, "ms", measured_, {}, tr("of hits and misses alike"));
+    if (g.fallback_ms)
+      add(tr("guards"), tr("a fallback"), *g.fallback_ms, "ms", measured_, {},
+          tr("mean of %1, without the loading of weights").arg(counted_text(g.fallbacks, "fallback")));
   }
   void add_budget(const BudgetFigures& b) {
     const auto bytes = [&](const QString& figure, int64_t value, const QString& note = {}) {
@@ -170,6 +178,7 @@ Table make_overview_table(const Situation& s) {
     rows.add_cells(s.facts.cells);
     rows.add_left(s.facts.cells_by_exit);
   }
+  if (s.guards) rows.add_guards(*s.guards);
   for (const RouterSummary& r : routers_of(s)) rows.add_router(r);
   return rows.take();
 }

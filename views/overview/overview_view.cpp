@@ -44,6 +44,7 @@ View::Load OverviewView::load(const Context& context, const Selection&) {
   return [this, context](const Progress& progress) -> Deliver {
     Situation s;
     s.facts = *read_run_facts(context.main.file, context.main.run, progress);
+    s.guards = read_guard_costs(context.main.file, context.main.run, progress);
     s.summary = shown(s.facts.line.result);
     s.repeatable = !context.main.settings.empty();
     s.compared = !context.other.empty();

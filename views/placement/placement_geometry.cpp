@@ -39,7 +39,8 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
   const double top = headline.bottom() + kGap, high = std::max(60.0, size.height() - top - kMargin);
   const double left = std::max(80.0, size.width() - side - 3 * kMargin), strip = std::min(4 * line, high / 4);
   cluster = {kMargin, top, left, high - strip - line - 2 * kGap};
-  layers = {kMargin, cluster.bottom() + line + 2 * kGap, left, strip};
+  const double scale = 6 * digit;  // figures of the layers' imbalance stand before their bars
+  layers = {kMargin + scale, cluster.bottom() + line + 2 * kGap, left - scale, strip};
   const double rows = page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2);
   figures = {kMargin * 2 + left, top, side, std::min(rows * (line + 3), high / 2)};
   const double axis = 8 * digit, below = figures.bottom() + 3 * line;
@@ -158,6 +159,15 @@ QRectF PlacementLayout::layer_bar(size_t number) const {
   const double high = most_layer_ > 0 ? column.height() * page_.layers[number] / most_layer_ : 0;
   return {column.left() + 0.5, column.bottom() - std::max(1.0, high), std::max(1.0, column.width() - 1),
           std::max(1.0, high)};
+}
+
+std::vector<double> PlacementLayout::layer_ticks() const {
+  const int most = std::clamp(static_cast<int>(layers.height() / (1.5 * line_)), 1, 4);
+  return most_layer_ > 0 ? ValueAxis{0, most_layer_, 0, 1}.ticks(most) : std::vector<double>();
+}
+
+double PlacementLayout::layer_tick(double imbalance) const {
+  return layers.bottom() - layers.height() * imbalance / most_layer_;
 }
 
 std::optional<size_t> PlacementLayout::layer_at(QPointF place) const {

@@ -37,6 +37,9 @@ class PlacementLayout {
 
   QRectF layer(size_t number) const;  ///< the column of a layer, bar and all
   QRectF layer_bar(size_t number) const;
+  /// Round figures of the layers' imbalance, and the height at which one lies.
+  std::vector<double> layer_ticks() const;
+  double layer_tick(double imbalance) const;
   std::optional<size_t> layer_at(QPointF place) const;
 
   /// True if there are points apart from each other; a single one is described in words.

@@ -221,9 +221,20 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
 void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const double most = page.layers.empty() ? 0 : *std::max_element(page.layers.begin(), page.layers.end());
   p.setPen(theme.faint);
-  write_line(p, {layout.layers.left(), layout.layers.top() - layout.line() - 3, layout.layers.width(), layout.line()},
+  write_line(p, {layout.cluster.left(), layout.layers.top() - layout.line() - 3, layout.cluster.width(), layout.line()},
              Qt::AlignLeft,
              tr("Imbalance of each layer (%1), at most %2; click one to see it").arg(page.part, number_text(most)));
+  const std::vector<double> ticks = layout.layer_ticks();
+  for (const double tick : ticks) {
+    const double y = layout.layer_tick(tick);
+    p.setPen(theme.grid);
+    p.drawLine(QPointF(layout.layers.left() - 3, y), QPointF(layout.layers.right(), y));
+    p.setPen(theme.faint);
+    // The lowest figure stands on its line, not below the picture.
+    const double top = std::min(y - layout.line() / 2, layout.layers.bottom() - layout.line());
+    p.drawText(QRectF(layout.cluster.left(), top, layout.layers.left() - layout.cluster.left() - 5, layout.line()),
+               Qt::AlignRight | Qt::AlignVCenter, QString::number(tick, 'f', ValueAxis::decimals(ticks)));
+  }
   for (size_t l = 0; l < page.layers.size(); ++l) {
     if (l == page.layer) p.fillRect(layout.layer(l), theme.surface);
     p.fillRect(layout.layer_bar(l), l == page.layer ? theme.accent : theme.category(0));

@@ -24,6 +24,7 @@ namespace stormcell::views {
 namespace {
 
 constexpr double kSearchSeconds = 15;
+constexpr int64_t kNewest = -1;  // in the place of a placement's number, before a session was opened
 
 /// Files that servers read, of export_formats().
 struct ServerFormat {
@@ -95,7 +96,8 @@ void PlacementView::add_controls() {
   const QString spare = tr("Slots of a layer beyond one for each expert, on every GPU: replicas take them");
   spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
   start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
-  start_->addItem(tr("contiguous"), qlonglong{0});
+  start_->addItem(tr("newest"), qlonglong{kNewest});
+  start_->setItemData(0, tr("The placement that was stored last, if there is one"), Qt::ToolTipRole);
   layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
   const QString part =
       tr("Which part of the data loads and figures are of: what searches fit to, or what they never see");
@@ -169,8 +171,40 @@ PlacementView::Wanted PlacementView::wanted(const Context& context) const {
            choices_->residence()};
   const bool same =
       w.file == shown_.file && w.run == shown_.run && w.cluster == shown_.cluster && w.spare == shown_.spare;
-  if (!same) w.start = 0;  // of another shape
+  if (w.file != shown_.file || w.run != shown_.run)
+    w.start = kNewest;
+  else if (!same)
+    w.start = 0;  // of another shape
   return w;
+}
+
+PlacementView::Wanted PlacementView::newest_of(const Opened& opened, const Wanted& want) {
+  const auto usual = [](const auto& rule, const auto& standard) {
+    return !rule || *rule == standard ? std::string() : std::string(to_text(*rule));
+  };
+  for (auto stored = opened.stored.rbegin(); stored != opened.stored.rend(); ++stored) {
+    const Placement& p = stored->placement;
+    const bool known = std::count(opened.presets.begin(), opened.presets.end(), stored->cluster) > 0;
+    if (!known || p.ranks <= 0 || p.layers.empty()) continue;
+    int32_t branches = 0;
+    for (const LayerSlots& layer : p.layers)
+      for (const int32_t branch : layer) branches = std::max(branches, branch + 1);
+    Wanted newest = want;
+    newest.start = stored->id, newest.cluster = "preset:" + stored->cluster;
+    newest.spare = static_cast<int>(p.slot_count()) / p.ranks - (branches + p.ranks - 1) / p.ranks;
+    newest.replicas = usual(stored->replicas, ReplicaRule::even);
+    newest.residence = usual(stored->residence, Residence::home);
+    return newest;
+  }
+  return want;
+}
+
+void PlacementView::show_wanted(const Wanted& want) {
+  const QSignalBlocker quiet(spare_);
+  const QString spare = QString::number(want.spare);
+  if (spare_->findText(spare) < 0) spare_->addItem(spare);
+  spare_->setCurrentIndex(spare_->findText(spare));
+  choices_->set(want.replicas, want.residence);
 }
 
 View::Load PlacementView::load(const Context& context, const Selection&) {
@@ -185,37 +219,58 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
   // If the session has only grown, for example by a stored placement, changes made by hand stay.
   const bool only_list = same && !(edited_->placement() == edited_->start());
   const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
-  return [this, want, only_list, replaces](const Progress& progress) -> Deliver {
+  // Controls that were set before anything was opened ask for something else than what was stored last.
+  const bool takes_newest = edited_ || (want.spare == 0 && want.replicas.empty() && want.residence.empty());
+  return [this, want, only_list, replaces, takes_newest](const Progress& progress) -> Deliver {
     Opened opened;
     opened.stored = stored_layouts(want.file, want.run);
     opened.presets = cluster_presets();
-    PlaceOptions options;
-    options.session = want.file + "#" + std::to_string(want.run), options.cluster = want.cluster;
-    options.step.replicas = want.replicas, options.step.residence = want.residence;
-    if (want.start > 0) options.from = want.file + "#" + std::to_string(want.start);
+    Wanted now = want;
+    if (want.start == kNewest) {
+      now.start = 0;
+      if (takes_newest) open_newest(newest_of(opened, now), progress, opened, now);
+    }
     try {
-      if (!only_list) opened.edited = EditedPlacement::open(options, want.spare, progress);
+      if (!only_list && !opened.edited) opened.edited = open_wanted(now, progress);
     } catch (const Error& e) {
       if (!replaces || progress.cancel.cancelled()) throw;
       opened.refused = without_options(QString::fromUtf8(e.what()));
     }
-    return [this, want, opened] { take(want, opened); };
+    return [this, now, opened] { take(now, opened); };
   };
+}
+
+std::shared_ptr<EditedPlacement> PlacementView::open_wanted(const Wanted& want, const Progress& progress) {
+  PlaceOptions options;
+  options.session = want.file + "#" + std::to_string(want.run), options.cluster = want.cluster;
+  options.step.replicas = want.replicas, options.step.residence = want.residence;
+  if (want.start > 0) options.from = want.file + "#" + std::to_string(want.start);
+  return EditedPlacement::open(options, want.spare, progress);
+}
+
+/// One that cannot be opened, as of a cluster whose figures were changed since, leaves `now` as it is.
+void PlacementView::open_newest(const Wanted& newest, const Progress& progress, Opened& opened, Wanted& now) {
+  if (newest == now) return;
+  try {
+    opened.edited = open_wanted(newest, progress);
+    now = newest;
+  } catch (const Error&) {
+    if (progress.cancel.cancelled()) throw;
+  }
 }
 
 void PlacementView::take(const Wanted& want, Opened opened) {
   stored_ = std::move(opened.stored);
   if (!opened.refused.isEmpty()) {
     emit said(opened.refused);
-    const QSignalBlocker quiet(spare_);
-    spare_->setCurrentIndex(std::max(0, spare_->findText(QString::number(shown_.spare))));
-    choices_->set(shown_.replicas, shown_.residence);
+    show_wanted(shown_);
   }
   if (opened.edited) {
     picture_->let_go();
     preview_.clear();
     edited_ = std::move(opened.edited);
     shown_ = want;
+    show_wanted(shown_);
     fill_layers();
     follow_router();
     show_front_of_session();
@@ -230,8 +285,8 @@ void PlacementView::take(const Wanted& want, Opened opened) {
 void PlacementView::fill_starts() {
   const QSignalBlocker quiet(start_);
   start_->clear();
-  start_->addItem(tr("contiguous"), qlonglong{0});
-  start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
+  start_->addItem(tr("contiguous (no placement)"), qlonglong{0});
+  start_->setItemData(0, tr("No placement: expert after expert, as servers begin"), Qt::ToolTipRole);
   add_stored(
       start_, stored_, [this](const StoredLayout& s) { return fits(s); }, tr("with another Cluster or Spare slots"));
   start_->setCurrentIndex(std::max(0, start_->findData(static_cast<qlonglong>(shown_.start))));
@@ -271,7 +326,8 @@ void PlacementView::show_front_of_session() {
 QStringList PlacementView::remarks() const {
   if (!edited_) return {};
   const EditedAbout& about = edited_->about();
-  QStringList lines;
+  QStringList lines = {
+      tr("Nothing runs on %1 here: figures are predicted.").arg(counted_text(about.ranks, "GPU", "GPUs"))};
   if (!about.backend) lines << tr("The model's sizes or its steps are not known, so no step is costed.");
   if (!about.has_held_out) lines << tr("There is one step: nothing is held out.");
   if (about.followed_tokens > 0 && std::max(about.fitted, about.held_out) > about.followed_tokens)

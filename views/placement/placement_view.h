@@ -50,6 +50,12 @@ class PlacementView : public View {
   void add_step_choices();
   void add_export_menu();
   Wanted wanted(const Context& context) const;
+  /// The newest stored placement that can be shown, with what it was made for; `want` if there is none.
+  static Wanted newest_of(const Opened& opened, const Wanted& want);
+  static std::shared_ptr<EditedPlacement> open_wanted(const Wanted& want, const Progress& progress);
+  static void open_newest(const Wanted& newest, const Progress& progress, Opened& opened, Wanted& now);
+  /// The same in the controls.
+  void show_wanted(const Wanted& want);
   void take(const Wanted& wanted, Opened opened);
   void fill_starts();
   void fill_layers();

@@ -62,6 +62,29 @@ double legend_item(QPainter& p, double x, QRectF room, const QString& text, cons
   return x + wide + 18;
 }
 
+/// The tones of rates within one line of text, with a figure at both ends and in the middle. Returns its end.
+double paint_rate_scale(QPainter& p, double x, QRectF room, const Theme& theme) {
+  constexpr double kTone = 6, kTones = 20, kGap = 4;
+  const QFontMetricsF metrics(p.font());
+  const double high = 0.7 * room.height();
+  const auto say = [&](const QString& figure) {
+    p.setPen(theme.faint);
+    p.drawText(QRectF(x, room.top(), metrics.horizontalAdvance(figure) + 2, room.height()),
+               Qt::AlignLeft | Qt::AlignVCenter, figure);
+    x += metrics.horizontalAdvance(figure) + kGap;
+  };
+  say("0");
+  const QRectF bar(x, room.center().y() - high / 2, kTone * kTones, high);
+  for (int i = 0; i < static_cast<int>(kTones); ++i)
+    p.fillRect(QRectF(bar.left() + kTone * i, bar.top(), kTone + 0.5, high), theme.sequential(i / (kTones - 1)));
+  const QString half = tr("50 %");
+  p.setPen(Theme::text_on(theme.sequential(0.5)));
+  p.drawText(bar, Qt::AlignCenter, half);
+  x = bar.right() + kGap;
+  say(tr("100 %"));
+  return x;
+}
+
 void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.line()));
   p.setPen(theme.text);
@@ -78,8 +101,8 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   double x = room.left();
   const double side = 0.7 * layout.line(), y = room.center().y() - side / 2;
   if (page.part == SimulationPart::exchange) {
-    for (int i = 0; i <= 20; ++i) p.fillRect(QRectF(x + 4 * i, y, 4.5, side), theme.sequential(i / 20.0));
-    x = legend_item(p, x + 92, room, tr("0 to 100 % of the rate, above: sends, below: receives"), theme);
+    x = paint_rate_scale(p, x, room, theme);
+    x = legend_item(p, x, room, tr("of the rate, above: sends, below: receives"), theme);
     p.setPen(QPen(theme.accent, 1.5, Qt::DashLine));
     p.drawLine(QPointF(x, y + side / 2), QPointF(x + 20, y + side / 2));
     legend_item(p, x + 26, room, tr("by ports alone"), theme);

@@ -1,6 +1,8 @@
 #include "views/timeline/timeline_model.h"
 
 #include <QCoreApplication>
+#include <QJsonDocument>
+#include <QJsonObject>
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -10,6 +12,9 @@ namespace stormcell::views {
 namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
+
+/// Settings of a run that its batches and its baseline follow from.
+constexpr const char* kAlikeSettings[] = {"model", "data", "dtype", "batch", "length", "bucket_by_length"};
 
 /// Numbers of the events that belong to each of `groups` groups, ascending by begin. `group_of`: of each step, -1:
 /// none.
@@ -66,7 +71,7 @@ std::vector<TimelineRow> make_run_rows(const Timeline& t) {
   std::vector<TimelineRow> rows;
   rows.push_back({TimelineRow::Kind::batches, tr("batches"), TimelineEvents(t.spans)});
   for (size_t w = 0; w < t.workers.size(); ++w)
-    rows.push_back({TimelineRow::Kind::worker, tr("worker %1").arg(w), TimelineEvents(t.workers[w])});
+    rows.push_back({TimelineRow::Kind::thread, tr("thread %1").arg(w), TimelineEvents(t.workers[w])});
   return rows;
 }
 
@@ -94,9 +99,31 @@ std::vector<TimelineRow> make_rows(const Timeline& t) {
       rows.push_back({Kind::op, QString::fromStdString(ops[o]), TimelineEvents(t.workers, std::move(by_op[o]))});
   for (size_t r = 0; r < t.routers.size(); ++r)
     if (!by_router[r].empty())
-      rows.push_back(
-          {Kind::router, QString::fromStdString(t.routers[r]), TimelineEvents(t.workers, std::move(by_router[r]))});
+      rows.push_back({Kind::router, QString::fromStdString(t.routers[r]),
+                      TimelineEvents(t.workers, std::move(by_router[r])),
+                      std::ranges::any_of(t.steps, [&](const TimelineStep& step) {
+                        return step.branch >= 0 && step.router == static_cast<int32_t>(r);
+                      })});
   return rows;
+}
+
+const RunLine* baseline_of(const SessionOverview& session, int64_t run) {
+  const auto line = std::ranges::find(session.runs, run, &RunLine::id);
+  if (line == session.runs.end() || run_kind(line->kind) == RunKind::profile) return nullptr;
+  const auto settings_of = [](const RunLine& of) {
+    return QJsonDocument::fromJson(QByteArray::fromStdString(of.settings)).object();
+  };
+  const QJsonObject settings = settings_of(*line);
+  const auto like = [&](const RunLine& of) {
+    const QJsonObject there = settings_of(of);
+    return std::ranges::all_of(kAlikeSettings, [&](const char* key) { return there[key] == settings[key]; });
+  };
+  const RunLine* newest = nullptr;
+  for (const RunLine& of : session.runs)
+    if (of.id < run && run_kind(of.kind) == RunKind::profile && of.batches > 0 && of.phase == line->phase &&
+        of.device == line->device && like(of))
+      newest = &of;
+  return newest;
 }
 
 std::vector<GuardBar> guard_bars(const Timeline& t, const GuardsOfRun& guards) {

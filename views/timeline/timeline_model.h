@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/readings/guards_view.h"
+#include "core/readings/session_view.h"
 #include "core/readings/timeline.h"
 #include "views/frame/table.h"
 
@@ -45,15 +46,20 @@ class TimelineEvents {
 
 /// Content of one row.
 struct TimelineRow {
-  enum class Kind { batches, worker, op, router } kind = Kind::worker;
+  enum class Kind { batches, thread, op, router } kind = Kind::thread;
   QString name;
-  TimelineEvents events;  ///< of `batches`: step is the batch's number
+  TimelineEvents events;        ///< of `batches`: step is the batch's number
+  bool tells_branches = false;  ///< of `router`: some of its steps belong to one branch
 };
-/// Batches, workers, operators by total time, and routers with their decisions and branches. The rows look into
+/// Batches, threads, operators by total time, and routers with their decisions and branches. The rows look into
 /// `timeline`.
 std::vector<TimelineRow> make_rows(const Timeline& timeline);
 /// Only batches and workers.
 std::vector<TimelineRow> make_run_rows(const Timeline& timeline);
+
+/// The recording whose plan is the baseline of a run: the newest one before it without passes, of the same data in the
+/// same batches and format, on the same device. Null: the session has none, or the run is such a recording itself.
+const RunLine* baseline_of(const SessionOverview& session, int64_t run);
 
 /// The guards of one batch, over the time of the batch.
 struct GuardBar {

@@ -24,9 +24,11 @@ constexpr int64_t kMostEvents = 10'000'000;
 
 TimelineView::TimelineView(QWidget* parent) : View(parent) {
   rows_shown_ = new QComboBox(this);
-  rows_shown_->addItems({tr("workers and operators"), tr("workers"), tr("operators"), tr("routers")});
+  rows_shown_->addItems({tr("threads and operators"), tr("threads"), tr("operators"), tr("routers")});
   rows_shown_->setAccessibleName(tr("Rows on show"));
   bar()->addWidget(rows_shown_);
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   facts_ = new QLabel(this);
   facts_->setObjectName("facts");
   bar()->addWidget(facts_);
@@ -35,7 +37,31 @@ TimelineView::TimelineView(QWidget* parent) : View(parent) {
   canvas_->set_frame([this] { frame(); });
   canvas_->installEventFilter(this);
   set_picture(canvas_);
-  connect(rows_shown_, &QComboBox::currentIndexChanged, this, [this] { canvas_->refresh(); });
+  show_choice(branches_, false);
+  connect(rows_shown_, &QComboBox::currentIndexChanged, this, [this] {
+    show_choice(branches_, row_in_colours() != nullptr);
+    canvas_->refresh();
+  });
+  connect(branches_, &QComboBox::currentIndexChanged, this, [this] { canvas_->refresh(); });
+}
+
+std::vector<TimelineView::Beneath> TimelineView::read_beneath(const Context& context, const Timeline& above,
+                                                              int64_t most, const Progress& progress) {
+  std::vector<Beneath> beneath;
+  // The same batches, as far as they are on show.
+  const auto add = [&](const QString& name, const QString& title, const std::string& file, int64_t run) {
+    auto timeline = read_timeline(file, run, {above.first_batch, above.end_batch}, most, progress);
+    if (timeline->events == 0) return;
+    auto rows = std::make_shared<const std::vector<TimelineRow>>(make_run_rows(*timeline));
+    beneath.push_back({name, title, std::move(timeline), std::move(rows)});
+  };
+  if (above.events == 0) return beneath;
+  const Source &main = context.main, &other = context.other;
+  const RunLine* baseline = context.session ? baseline_of(*context.session, main.run) : nullptr;
+  if (baseline && !(main.file == other.file && baseline->id == other.run))
+    add(tr("baseline"), tr("#%1").arg(baseline->id), main.file, baseline->id);
+  if (!other.empty()) add(tr("other"), other.title, other.file, other.run);
+  return beneath;
 }
 
 View::Load TimelineView::load(const Context& context, const Selection& selection) {
@@ -51,7 +77,7 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
   Data wanted;
   if (same_events) wanted = data_;
   wanted.range_begin = range_begin_, wanted.range_end = range_end_;
-  return [this, wanted, source = context.main, other = context.other, selection,
+  return [this, wanted, context, source = context.main, selection,
           first = first_events_](const Progress& progress) mutable -> Deliver {
     if (!wanted.timeline || wanted.begun) {
       const int64_t most = wanted.begun ? kMostEvents : first;
@@ -64,13 +90,9 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
           *wanted.timeline,
           *read_guards(source.file, source.run, {wanted.timeline->first_batch, wanted.timeline->end_batch}, progress));
       wanted.rows = std::make_shared<const std::vector<TimelineRow>>(make_rows(*wanted.timeline));
-      if (!other.empty() && wanted.timeline->events > 0) {
-        // The same batches, as far as they are on show here.
-        auto beside = read_timeline(other.file, other.run, {wanted.timeline->first_batch, wanted.timeline->end_batch},
-                                    most, progress);
-        wanted.other = beside->events > 0 ? beside : nullptr;
-        if (wanted.other) wanted.other_rows = std::make_shared<const std::vector<TimelineRow>>(make_run_rows(*beside));
-      }
+      wanted.beneath = read_beneath(context, *wanted.timeline, most, progress);
+      if (wanted.keys.empty())
+        wanted.keys = branch_keys(*read_load_windows(source.file, source.run, {0, -1}, kMostKeyWindows, progress));
     }
     const bool all = wanted.range_end <= wanted.range_begin;
     const auto end = static_cast<double>(wanted.timeline->length_ns) + 1;
@@ -79,7 +101,17 @@ View::Load TimelineView::load(const Context& context, const Selection& selection
   };
 }
 
-void TimelineView::select(const Selection&) {}
+Parts TimelineView::heeded() const {
+  const bool shows_other =
+      std::ranges::any_of(data_.beneath, [](const Beneath& run) { return run.name == tr("other"); });
+  return shows_other ? Part::range | Part::other : Parts(Part::range);
+}
+
+void TimelineView::select(const Selection& selection) {
+  const bool other_branch = selection.router != selection_.router || selection.branch != selection_.branch;
+  selection_ = selection;
+  if (other_branch && data_.timeline) canvas_->refresh();
+}
 
 Table TimelineView::table() const {
   const bool all = data_.range_end <= data_.range_begin;
@@ -105,21 +137,59 @@ void TimelineView::show_data(Data data) {
   if (other_events) {
     // Everything, as the table and the statistics below have it.
     if (!looks_closer) window_ = {0, std::max(100.0, length_ns())};
-    QString facts = tr("%1 events of batches %2 to %3")
-                        .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
-                        .arg(t.first_batch)
-                        .arg(t.end_batch - 1);
-    if (data_.begun)
-      facts += tr("; reading on");
-    else if (t.end_batch < t.batches)
-      facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
-    if (data_.other) facts += tr("; other: %1, both from their first step").arg(context().other.title);
-    facts_->setText(facts);
+    facts_->setText(facts());
   }
+  show_choice(branches_, row_in_colours() != nullptr);
   refresh_table();
   canvas_->refresh();
   show_content();
   if (data_.begun) emit load_wanted();
+}
+
+QString TimelineView::facts() const {
+  const Timeline& t = *data_.timeline;
+  QString facts = tr("%1 events of batches %2 to %3")
+                      .arg(QLocale(QLocale::English).toString(static_cast<qlonglong>(t.events)))
+                      .arg(t.first_batch)
+                      .arg(t.end_batch - 1);
+  if (data_.begun)
+    facts += tr("; reading on");
+  else if (t.end_batch < t.batches)
+    facts += tr(" of %1; choose others in the heatmap's time strip").arg(t.batches);
+  for (const Beneath& run : data_.beneath) facts += tr("; %1: %2").arg(run.name, run.title);
+  if (!data_.beneath.empty()) facts += tr(", each from its first step");
+  return facts;
+}
+
+const TimelineRow* TimelineView::row_in_colours() const {
+  if (!data_.rows || rows_shown_->currentIndex() != 3) return nullptr;
+  const auto row = std::ranges::find_if(*data_.rows, &TimelineRow::tells_branches);
+  return row == data_.rows->end() ? nullptr : &*row;
+}
+
+BranchKey TimelineView::key_of_row(const TimelineRow& row) const {
+  const std::string router = row.name.toStdString();
+  BranchKey key = key_of(data_.keys, router);
+  key.scheme = static_cast<BranchScheme>(branches_->currentIndex());
+  key.chosen = row.name == selection_.router ? selection_.branch : -1;
+  return key;
+}
+
+QColor TimelineView::fill_of(const TimelineRow& row, const Timeline& of, uint32_t step, const BranchKey& key) const {
+  const Theme& theme = Theme::of(palette());
+  if (row.kind == TimelineRow::Kind::batches) return theme.category(static_cast<int>(step % 2) * 5);
+  if (!row.tells_branches) return theme.category(category_of(of.steps[step].op));
+  const int32_t branch = of.steps[step].branch;
+  return branch >= 0 ? branch_color(branch, key, theme) : theme.faint;
+}
+
+std::vector<ColorMeaning> TimelineView::told_apart() const {
+  const TimelineRow* row = row_in_colours();
+  if (!row) return {};
+  const BranchKey key = key_of_row(*row);
+  RouterLine router;
+  router.branches = static_cast<int32_t>(key.clusters.size());
+  return meanings_of(router, key, Theme::of(palette()));
 }
 
 void TimelineView::set_window(const TimeWindow& window) {
@@ -206,22 +276,23 @@ void TimelineView::draw_lanes(float width, float label) {
   const auto events = [&](const QString& name, const TimelineRow& row, const Timeline& of) {
     lane(name, [&](float top) { draw_lane(row, of, lane_left_, lane_width_, top, height - 2); });
   };
-  bool other_drawn = !data_.other;
-  const auto draw_other = [&] {
-    other_drawn = true;
-    for (const TimelineRow& row : *data_.other_rows)
-      if (is_shown(row)) events(tr("other: %1").arg(row.name), row, *data_.other);
+  bool beneath_drawn = false;
+  const auto draw_beneath = [&] {
+    beneath_drawn = true;
+    for (const Beneath& run : data_.beneath)
+      for (const TimelineRow& row : *run.rows)
+        if (is_shown(row)) events(tr("%1: %2").arg(run.name, row.name), row, *run.timeline);
   };
   for (const TimelineRow& row : *data_.rows) {
-    const bool of_run = row.kind == TimelineRow::Kind::batches || row.kind == TimelineRow::Kind::worker;
-    if (!of_run && !other_drawn) draw_other();
+    const bool of_run = row.kind == TimelineRow::Kind::batches || row.kind == TimelineRow::Kind::thread;
+    if (!of_run && !beneath_drawn) draw_beneath();
     if (!is_shown(row)) continue;
     events(row.name, row, *data_.timeline);
     // Below the batches whose guards they are.
     if (row.kind == TimelineRow::Kind::batches && !data_.guards.empty())
       lane(tr("guards"), [&](float top) { draw_guards(top, height - 2); });
   }
-  if (!other_drawn) draw_other();
+  if (!beneath_drawn) draw_beneath();
 }
 
 bool TimelineView::is_shown(const TimelineRow& row) const {
@@ -229,7 +300,7 @@ bool TimelineView::is_shown(const TimelineRow& row) const {
   switch (row.kind) {
     case TimelineRow::Kind::batches:
       return true;
-    case TimelineRow::Kind::worker:
+    case TimelineRow::Kind::thread:
       return shown <= 1;
     case TimelineRow::Kind::op:
       return shown == 0 || shown == 2;
@@ -240,7 +311,9 @@ bool TimelineView::is_shown(const TimelineRow& row) const {
 }
 
 double TimelineView::length_ns() const {
-  return static_cast<double>(std::max(data_.timeline->length_ns, data_.other ? data_.other->length_ns : 0));
+  int64_t longest = data_.timeline->length_ns;
+  for (const Beneath& run : data_.beneath) longest = std::max(longest, run.timeline->length_ns);
+  return static_cast<double>(longest);
 }
 
 void TimelineView::draw_guards(float top, float height) {
@@ -330,11 +403,11 @@ void TimelineView::draw_lane(const TimelineRow& row, const Timeline& of, float l
   ImDrawList* draw = ImGui::GetWindowDrawList();
   draw->AddRectFilled({left, top}, {left + width, top + height}, color(theme.surface));
   const ImGuiIO& io = ImGui::GetIO();
+  const BranchKey key = row.tells_branches ? key_of_row(row) : BranchKey();
   for (const TimelineBar& bar : make_bars(row.events, window_, width)) {
     const uint32_t step = row.events.step(bar.first);
     const bool batches = row.kind == TimelineRow::Kind::batches;
-    const QColor fill =
-        batches ? theme.category(static_cast<int>(step % 2) * 5) : theme.category(category_of(of.steps[step].op));
+    const QColor fill = fill_of(row, of, step, key);
     const float from = left + std::max(0.0f, bar.from), to = left + std::min(width, bar.to);
     draw->AddRectFilled({from, top + 1},
                         {std::max(to - (bar.count == 1 && to - from > 4 ? 1.0f : 0.0f), from + 1), top + height - 1},
@@ -382,11 +455,13 @@ void TimelineView::tip(const TimelineRow& row, const Timeline& of, double ns) {
 
 void TimelineView::draw_statistics() {
   const bool all = range_end_ <= range_begin_;
-  ImGui::TextDisabled("%s",
-                      (all ? tr("All events here; drag over the lanes for a range")
-                           : tr("Steps that begin between %1 and %2").arg(duration(range_begin_), duration(range_end_)))
-                          .toUtf8()
-                          .constData());
+  QString head = all ? tr("All events here; drag over the lanes for a range")
+                     : tr("Steps that begin between %1 and %2").arg(duration(range_begin_), duration(range_end_));
+  if (const TimelineRow* row = row_in_colours()) {
+    const QString meaning = key_text(key_of_row(*row));
+    head += tr(". %1").arg(meaning.isEmpty() ? tr("Colour: a branch. Grey: no single one.") : meaning);
+  }
+  ImGui::TextDisabled("%s", head.toUtf8().constData());
   if (!ImGui::BeginTable("statistics", 6,
                          ImGuiTableFlags_SizingFixedFit | ImGuiTableFlags_ScrollY | ImGuiTableFlags_RowBg))
     return;

@@ -1,6 +1,7 @@
 // Steps over time on a canvas: WASD and wheel move through it, a dragged range gives statistics.
 #pragma once
 #include "views/drawing/imgui/widget.h"
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/timeline/timeline_model.h"
 
@@ -9,7 +10,7 @@ class QLabel;
 
 namespace stormcell::views {
 
-class TimelineView : public View {
+class TimelineView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit TimelineView(QWidget* parent = nullptr);
@@ -17,6 +18,7 @@ class TimelineView : public View {
   void select(const Selection& selection) override;
   Table table() const override;
   QWidget* picture() override { return canvas_; }
+  std::vector<ColorMeaning> told_apart() const override;
   const TimeWindow& window() const { return window_; }
   /// Asks for statistics of [begin, end), or of everything if it is empty; they come with the next load().
   void choose_range(double begin_ns, double end_ns);
@@ -24,17 +26,25 @@ class TimelineView : public View {
   void set_first_events(int64_t events) { first_events_ = events; }
 
  protected:
-  Parts heeded() const override { return data_.other ? Part::range | Part::other : Parts(Part::range); }
+  Parts heeded() const override;
   bool eventFilter(QObject* object, QEvent* event) override;
 
  private:
-  /// Data that were read, and everything derived from them on another thread, since ten million events take a while.
+  /// The same batches of another run with events.
+  struct Beneath {
+    QString name, title;  ///< of its lanes: "baseline", "other"; of the run
+    std::shared_ptr<const Timeline> timeline;
+    std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
+  };
+  static std::vector<Beneath> read_beneath(const Context& context, const Timeline& above, int64_t most,
+                                           const Progress& progress);
+  /// All that was read, and what can be said of it: made on another thread, since ten million events take a while.
   struct Data {
     std::shared_ptr<const Timeline> timeline;
     std::shared_ptr<const std::vector<TimelineRow>> rows;  ///< look into `timeline`
     std::vector<GuardBar> guards;
-    std::shared_ptr<const Timeline> other;  ///< the same batches of the other run; null: none, or it has no events
-    std::shared_ptr<const std::vector<TimelineRow>> other_rows;  ///< look into `other`
+    std::vector<Beneath> beneath;
+    BranchKeys keys;  ///< of the whole run
     double range_begin = 0, range_end = 0;
     std::vector<OpStatistics> statistics;
     bool begun = false;  ///< the first events only; the next load() reads all
@@ -52,13 +62,21 @@ class TimelineView : public View {
   void tip(const TimelineRow& row, const Timeline& of, double ns);
   /// True if the choice of rows includes it.
   bool is_shown(const TimelineRow& row) const;
-  /// Length of the longer run of both.
+  /// `key`: of the row's router.
+  QColor fill_of(const TimelineRow& row, const Timeline& of, uint32_t step, const BranchKey& key) const;
+  /// The colours of the branches of a row's router.
+  BranchKey key_of_row(const TimelineRow& row) const;
+  /// The row whose colours stand for branches; null: none on show.
+  const TimelineRow* row_in_colours() const;
+  QString facts() const;
+  /// The longest of the runs has it.
   double length_ns() const;
   void set_window(const TimeWindow& window);
 
   ImGuiWidget* canvas_;
   QLabel* facts_;
-  QComboBox* rows_shown_;
+  QComboBox *rows_shown_, *branches_;
+  Selection selection_;
   Data data_;
   int64_t first_events_ = 500'000;  ///< a tenth of a second's work
   TimeWindow window_;

@@ -103,7 +103,7 @@ class Layouting {
     for (auto* entry : order) {
       Bar& bar = entry->second;
       const double height = static_cast<double>(bar.count()) * scale_;
-      const int category = flow_.chains.empty() ? entry->first : bar.chain < kChainsInColour ? bar.chain : -1;
+      const int category = !flow_.colours_chains() ? entry->first : bar.chain < kChainsInColour ? bar.chain : -1;
       layout_.nodes.push_back(
           {column, entry->first, bar.count(), QRectF(left(column), y, bar_width_, std::max(1.0, height)), category});
       bar.in_at = bar.out_at = y;

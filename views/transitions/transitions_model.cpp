@@ -6,7 +6,6 @@
 #include <map>
 
 #include "core/base/pair_chance.h"
-#include "views/drawing/branch_colors.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -186,8 +185,8 @@ std::vector<bool> joined_with(const RoutingFlow& flow, int32_t router) {
 
 namespace {
 
-/// Ranks of every column's branches, if each pair has a ribbon: branches that carry more in or out come first.
-std::vector<std::vector<int>> ranks_of(const FlowRibbons& f) {
+/// Keys of every column's branches by load: those that carry more in or out come first.
+std::vector<BranchKey> keys_by_ribbons(const FlowRibbons& f) {
   std::vector<std::vector<int64_t>> in(f.columns.size()), out(f.columns.size());
   for (size_t c = 0; c < f.columns.size(); ++c)
     in[c].resize(f.columns[c].branches), out[c].resize(f.columns[c].branches);
@@ -195,12 +194,12 @@ std::vector<std::vector<int>> ranks_of(const FlowRibbons& f) {
     out[f.steps[r.step].from][r.from] += r.count;
     in[f.steps[r.step].to][r.to] += r.count;
   }
-  std::vector<std::vector<int>> ranks;
+  std::vector<BranchKey> keys;
   for (size_t c = 0; c < f.columns.size(); ++c) {
     for (size_t b = 0; b < in[c].size(); ++b) in[c][b] = std::max(in[c][b], out[c][b]);
-    ranks.push_back(load_ranks(in[c]));
+    keys.push_back({BranchScheme::load, load_ranks(in[c])});
   }
-  return ranks;
+  return keys;
 }
 
 }  // namespace
@@ -240,8 +239,13 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
     f.merged[r.step] -= r.count;
     --f.merged_pairs[r.step];
   }
-  f.ranks = ranks_of(f);
+  f.keys = keys_by_ribbons(f);
   return f;
+}
+
+void set_keys(FlowRibbons& ribbons, const BranchKeys& keys) {
+  for (size_t c = 0; c < ribbons.columns.size(); ++c)
+    if (const auto at = keys.find(ribbons.columns[c].name); at != keys.end()) ribbons.keys[c] = at->second;
 }
 
 QString describe(const PairMatrix& m, int row, int column) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/readings/flow_view.h"
+#include "views/drawing/branch_colors.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
@@ -59,22 +60,28 @@ struct FlowRibbons {
     int64_t count = 0;
   };
   std::vector<RouterLine> columns;
-  std::vector<std::vector<int>> ranks;  ///< by column and branch, as from load_ranks()
-  std::vector<Step> steps;              ///< by `from`, then `to`
-  std::vector<Ribbon> ribbons;          ///< strongest first
-  std::vector<Chain> chains;            ///< hottest first; none where every pair has a ribbon
-  std::vector<int64_t> merged;          ///< by step: cells of the pairs without a ribbon
-  std::vector<int64_t> merged_pairs;    ///< by step: number of these pairs
-  std::vector<int64_t> total;           ///< by step
-  int64_t pairs = 0;                    ///< of all steps
-  double drawn() const;                 ///< share of all transitions
-  bool in_colour(const Ribbon& r) const { return chains.empty() || (r.chain >= 0 && r.chain < kChainsInColour); }
+  std::vector<BranchKey> keys;        ///< by column: the colours of its branches
+  std::vector<Step> steps;            ///< by `from`, then `to`
+  std::vector<Ribbon> ribbons;        ///< strongest first
+  std::vector<Chain> chains;          ///< hottest first; none where every pair has a ribbon
+  std::vector<int64_t> merged;        ///< by step: cells of the pairs that have no ribbon
+  std::vector<int64_t> merged_pairs;  ///< by step: how many pairs these are
+  std::vector<int64_t> total;         ///< by step
+  int64_t pairs = 0;                  ///< of all steps
+  double drawn() const;               ///< share of all transitions
+  /// Chains are in colour, not branches: too many pairs for a ribbon each, and no other colours are asked for.
+  bool colours_chains() const { return !chains.empty() && scheme() == BranchScheme::load; }
+  BranchScheme scheme() const { return keys.empty() ? BranchScheme::load : keys.front().scheme; }
+  bool in_colour(const Ribbon& r) const { return !colours_chains() || (r.chain >= 0 && r.chain < kChainsInColour); }
   double merged_share(size_t step) const {
     return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step]));
   }
 };
-/// The routers that edges join with flow.router.
+/// The routers that edges join with flow.router. Branches are coloured by what their ribbons carry.
 FlowRibbons make_ribbons(const RoutingFlow& flow, int most = kMostRibbons);
+
+/// The colours of the whole run's branches in place of those: then a branch has one colour in all views.
+void set_keys(FlowRibbons& ribbons, const BranchKeys& keys);
 
 /// HTML about one pair.
 QString describe(const PairMatrix& matrix, int row, int column);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "views/drawing/branch_colors.h"
+#include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
 
 namespace stormcell::views {
@@ -86,17 +86,12 @@ void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix
 
 void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  const double width = std::min(160.0, bounds.width() * 0.3);
-  for (int i = 0; i < static_cast<int>(width); ++i) {
-    const double t = i / (width - 1);
-    p.fillRect(QRectF(bounds.left() + i, bounds.top() + 2, 1.5, 10),
-               theme.tone(m.two_sided() ? 2 * t - 1 : t, m.two_sided()));
-  }
-  p.setPen(theme.faint);
-  const QRectF ends(bounds.left(), bounds.top() + 13, width, metrics.height());
-  p.drawText(ends, Qt::AlignLeft, m.two_sided() ? "1/4" : "0");
-  p.drawText(ends, Qt::AlignRight, figure(m, m.high));
-  if (m.two_sided()) p.drawText(ends, Qt::AlignHCenter, "1");
+  const double width = std::min(220.0, bounds.width() * 0.3);
+  // The tone of lift is its logarithm: each tick is twice the one before.
+  const std::vector<ToneTick> lifts{{0, "1/4"}, {0.25, "1/2"}, {0.5, "1"}, {0.75, "2"}, {1, "4"}};
+  const auto words_of = [&](double value) { return value > 0 ? figure(m, value) : QString("0"); };
+  paint_tone_scale(p, {bounds.left(), bounds.top() + 2, width, 10}, m.two_sided() ? ToneSides::two : ToneSides::one,
+                   m.two_sided() ? lifts : even_ticks(m.high, 4, words_of), theme);
   const PairText text = text_of(m.shown);
   const QRectF words = bounds.adjusted(width + 12, 0, 0, 0);
   p.setPen(theme.text);
@@ -106,18 +101,43 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
              metrics.elidedText(text.definition, Qt::ElideRight, words.width()));
 }
 
+namespace {
+
+/// Words on the colours of branches that go on after others; empty: each branch has a hue of its own.
+QString colours_text(const FlowRibbons& f) {
+  switch (f.scheme()) {
+    case BranchScheme::load: {
+      const bool ranked = std::ranges::any_of(f.keys, [](const BranchKey& key) { return !key.ranks.empty(); });
+      return ranked ? tr("; the busier a branch, the stronger its tone") : QString();
+    }
+    case BranchScheme::cluster:
+      return tr("; a colour: branches of a router that are busy in the same batches");
+    case BranchScheme::one: {
+      const auto chosen = std::ranges::find_if(f.keys, [](const BranchKey& key) { return key.chosen >= 0; });
+      if (chosen == f.keys.end()) return tr("; choose a branch: it stands out, and the others are grey");
+      return tr("; in colour: branch %1 of %2")
+          .arg(chosen->chosen)
+          .arg(QString::fromStdString(f.columns[chosen - f.keys.begin()].name));
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
 QString flow_caption(const FlowRibbons& f) {
   const auto ribbons = std::ssize(f.ribbons);
   if (ribbons == f.pairs) {
-    const bool ranked = std::ranges::any_of(f.ranks, [](const std::vector<int>& ranks) { return !ranks.empty(); });
-    const QString text = tr("all %1 that any cell took; height: cells")
-                             .arg(counted_text(ribbons, "pair of branches", "pairs of branches"));
-    return ranked ? tr("%1; the busier a branch, the stronger its tone").arg(text) : text;
+    return tr("all %1 that any cell took; height: cells%2")
+        .arg(counted_text(ribbons, "pair of branches", "pairs of branches"), colours_text(f));
   }
-  return tr("%1 of %2 pairs, %3 % of all transitions; the %4 hottest chains of pairs in colour; height: cells")
-      .arg(ribbons)
-      .arg(count_text(f.pairs))
-      .arg(100 * f.drawn(), 0, 'f', 1)
+  const QString drawn = tr("%1 of %2 pairs, %3 % of all transitions")
+                            .arg(ribbons)
+                            .arg(count_text(f.pairs))
+                            .arg(100 * f.drawn(), 0, 'f', 1);
+  if (!f.colours_chains()) return tr("%1; height: cells%2").arg(drawn, colours_text(f));
+  return tr("%1; the %2 hottest chains of pairs in colour; height: cells")
+      .arg(drawn)
       .arg(std::min<size_t>(f.chains.size(), kChainsInColour));
 }
 
@@ -131,8 +151,11 @@ QString brief(int64_t count) {
 }
 
 QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
-  if (f.chains.empty()) return branch_color(r.from, f.ranks[f.steps[r.step].from], theme);
-  return f.in_colour(r) ? theme.category(r.chain) : theme.faint;
+  if (f.colours_chains()) return f.in_colour(r) ? theme.category(r.chain) : theme.faint;
+  const FlowRibbons::Step& step = f.steps[r.step];
+  // Ribbons to the one branch stand out as those that leave it.
+  const bool comes = f.scheme() == BranchScheme::one && f.keys[step.to].chosen == r.to;
+  return comes ? branch_color(r.to, f.keys[step.to], theme) : branch_color(r.from, f.keys[step.from], theme);
 }
 
 /// Draws the pairs without a ribbon, step by step, with their figures if they have room.
@@ -219,9 +242,9 @@ void paint_flow(QPainter& p, QRectF bounds, double header, const FlowRibbons& f,
   p.setRenderHint(QPainter::Antialiasing, false);
   paint_lane(p, f, layout, hovered_step, theme);
   for (const RibbonLayout::Node& n : layout.nodes) {
-    p.fillRect(n.box, n.category < 0     ? theme.faint
-                      : f.chains.empty() ? branch_color(n.branch, f.ranks[n.column], theme)
-                                         : theme.category(n.category));
+    p.fillRect(n.box, n.category < 0       ? theme.faint
+                      : f.colours_chains() ? theme.category(n.category)
+                                           : branch_color(n.branch, f.keys[n.column], theme));
     if (n.column != marks.column || n.branch != marks.branch) continue;
     p.setPen(QPen(theme.accent, 2));
     p.drawRect(n.box.adjusted(-2, -1, 1, 1));

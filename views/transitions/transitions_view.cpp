@@ -3,6 +3,7 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
+#include <algorithm>
 
 namespace stormcell::views {
 namespace {
@@ -19,10 +20,13 @@ TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
   }
+  branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
+  fill_branch_schemes(branches_);
   bar()->add_stretch();
   picture_ = new TransitionsPicture(this);
   set_picture(picture_);
-  connect(value_, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
+  for (QComboBox* box : {value_, branches_})
+    connect(box, &QComboBox::currentIndexChanged, this, [this] { show_data(); });
   connect(router_, &QComboBox::activated, this, [this](int index) {
     Selection wanted = selection_;
     wanted.router = router_->itemData(index).toString(), wanted.branch = -1;
@@ -62,8 +66,10 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
     const auto flow = read_routing_flow(source.file, source.run, {selection.first_batch, selection.end_batch},
                                         {selection.router.toStdString(), next.toStdString()}, kMostPairs, progress,
                                         selection.phase.toStdString());
-    return [this, flow, next, asked = selection.router] {
-      data_ = {asked, next, flow};
+    const BranchKeys keys =
+        branch_keys(*read_load_windows(source.file, source.run, {0, -1}, kMostKeyWindows, progress));
+    return [this, flow, next, keys, asked = selection.router] {
+      data_ = {asked, next, flow, keys};
       show_data();
     };
   };
@@ -72,6 +78,7 @@ View::Load TransitionsView::load(const Context& context, const Selection& select
 void TransitionsView::select(const Selection& selection) {
   selection_ = selection;
   picture_->set_selected(selection.router, selection.branch);
+  if (data_.flow && scheme() == BranchScheme::one && unread() & (Part::router | Part::branch)) show_data();
 }
 
 QStringList TransitionsView::remarks() const {
@@ -109,9 +116,28 @@ void TransitionsView::show_data() {
   QString note;
   if (flow.first_batch > 0 || flow.end_batch < flow.batches)
     note = tr("; batches %1 to %2").arg(flow.first_batch).arg(flow.end_batch - 1);
-  picture_->set_data(std::move(matrices), make_ribbons(flow), note);
+  picture_->set_data(std::move(matrices), ribbons(), note);
   picture_->set_selected(selection_.router, selection_.branch);
   show_content();
+}
+
+BranchScheme TransitionsView::scheme() const { return static_cast<BranchScheme>(branches_->currentIndex()); }
+
+FlowRibbons TransitionsView::ribbons() const {
+  FlowRibbons f = make_ribbons(*data_.flow);
+  set_keys(f, with_scheme(data_.keys, scheme(), selection_.router.toStdString(), selection_.branch));
+  return f;
+}
+
+std::vector<ColorMeaning> TransitionsView::told_apart() const {
+  std::vector<ColorMeaning> meanings;
+  if (!data_.flow) return meanings;
+  const Theme& theme = Theme::of(palette());
+  const FlowRibbons f = ribbons();
+  if (!f.colours_chains()) return f.columns.empty() ? meanings : meanings_of(f.columns.front(), f.keys.front(), theme);
+  for (int chain = 0; chain < std::min<int>(kChainsInColour, std::ssize(f.chains)); ++chain)
+    meanings.push_back({tr("chain %1").arg(chain + 1), theme.category(chain)});
+  return meanings;
 }
 
 Table TransitionsView::table() const { return data_.flow ? make_table(*data_.flow) : Table(); }

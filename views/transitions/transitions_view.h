@@ -1,6 +1,7 @@
 // View of transitions: the pairs of a router and one that its cells meet next, and the flow through all routers that
 // edges join with it.
 #pragma once
+#include "views/frame/tells_apart.h"
 #include "views/frame/view.h"
 #include "views/transitions/transitions_picture.h"
 
@@ -8,12 +9,13 @@ class QComboBox;
 
 namespace stormcell::views {
 
-class TransitionsView : public View {
+class TransitionsView : public View, public TellsApart {
   Q_OBJECT
  public:
   explicit TransitionsView(QWidget* parent = nullptr);
   Table table() const override;
   QWidget* picture() override { return picture_; }
+  std::vector<ColorMeaning> told_apart() const override;
 
  protected:
   Load load(const Context& context, const Selection& selection) override;
@@ -25,14 +27,17 @@ class TransitionsView : public View {
   struct Data {
     QString asked, next;  ///< the routers that were asked for
     std::shared_ptr<const RoutingFlow> flow;
+    BranchKeys keys;  ///< of the whole run
   };
   void show_data();
-  /// True if the data answer for this router.
+  BranchScheme scheme() const;
+  FlowRibbons ribbons() const;
+  /// Whether what is there answers for a router.
   bool answers(const QString& router) const;
 
   TransitionsPicture* picture_;
-  QComboBox *router_, *next_, *value_;
-  QString wanted_next_;  ///< router of the columns; empty: the first one that is next
+  QComboBox *router_, *next_, *value_, *branches_;
+  QString wanted_next_;  ///< the router that columns stand for; empty: the first that is next
   Data data_;
   Selection selection_;
 };

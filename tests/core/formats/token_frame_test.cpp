@@ -7,6 +7,7 @@
 #include "core/formats/sentencepiece_model.h"
 #include "core/formats/tokenizer.h"
 #include "tests/core/formats/scratch.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;
@@ -117,6 +118,28 @@ class TokenFrameTest : public QObject {
     all.insert(all.end(), e.begin(), e.end());
     QCOMPARE(tokenizer->encode("▁ab", true), all);
     QCOMPARE(tokenizer->encode("▁ab", false), (Ids{3, 4}));
+  }
+
+  void a_blank_against_the_configuration_is_named_data() {
+    QTest::addColumn<QByteArray>("config");
+    QTest::addColumn<bool>("dummy_prefix");
+    QTest::addColumn<int>("warnings");
+    QTest::newRow("false, and the model puts one") << QByteArray(R"({"add_prefix_space":false})") << true << 1;
+    QTest::newRow("true, and the model puts one") << QByteArray(R"({"add_prefix_space":true})") << true << 0;
+    QTest::newRow("not stated") << QByteArray(R"({"add_prefix_space":null})") << true << 0;
+    QTest::newRow("false, and the model puts none") << QByteArray(R"({"add_prefix_space":false})") << false << 0;
+  }
+  void a_blank_against_the_configuration_is_named() {
+    QFETCH(const QByteArray, config);
+    QFETCH(const bool, dummy_prefix);
+    QFETCH(const int, warnings);
+    const Scratch scratch;
+    scratch.write("tokenizer.model", dummy_prefix ? Scratch::read(reference_path("tokenizers/spiece.model")) : model());
+    scratch.write("tokenizer_config.json", config.toStdString());
+    const auto tokenizer = Tokenizer::open(scratch.folder(), kMixtral);
+    QCOMPARE(static_cast<int>(tokenizer->warnings().size()), warnings);
+    for (const std::string& sentence : tokenizer->warnings())
+      QVERIFY2(sentence.find("\"add_prefix_space\" is false") != std::string::npos, sentence.c_str());
   }
 
   void older_files_name_the_tokens_apart() {

@@ -77,23 +77,28 @@ class ItemCostFiguresTest : public QObject {
     QVERIFY(near(f.largest_branch->operations, 25) && near(f.largest_branch->share, 1.2));
     QVERIFY((*f.largest_branch->share_ci95)[0] < 1.2 && (*f.largest_branch->share_ci95)[1] > 1.2);
     const std::string sentence = item_costs_sentence(run_of(f));
-    QVERIFY2(says(sentence,
-                  "spends 30.0 % of the operations that all branches would take (120.0 % of what the largest branch "
-                  "alone would"),
-             sentence.c_str());
+    QVERIFY2(
+        says(
+            sentence,
+            "spends 30.0 % of the operations that all branches would take (120.0 % of the operations of a network with "
+            "only the largest branch)"),
+        sentence.c_str());
     QCOMPARE(item_costs_headline(run_of(f)),
              std::string("some-street spends 30.0 % of the operations that all branches would take"));
-    QVERIFY(says(item_costs_lines(run_of(f))[1].second, ", with nothing to decide: 25, a network that does not route"));
-    QVERIFY(says(item_costs_tiles(run_of(f))[0].more, "; 120.0 % of what the largest branch alone would take"));
+    QVERIFY(says(item_costs_lines(run_of(f))[1].second,
+                 " of the 25 of a network with only the largest branch and no router"));
+    QVERIFY(says(item_costs_tiles(run_of(f))[0].more,
+                 "; 120.0 % of the operations of a network with only the largest branch"));
     // A cell goes to two at once, of some routers or of all.
     RunSummaryFigures two = run_of(f);
     two.routing.resize(2);
     two.routing[0].fan_out = 2;
-    QVERIFY(says(item_costs_sentence(two), "of what the largest branches of each router alone would take"));
+    QVERIFY(
+        says(item_costs_sentence(two), "of the operations of a network with only the largest branches of each router"));
     two.routing[1].fan_out = 2;
     for (const std::string& text :
          {item_costs_sentence(two), item_costs_lines(two)[1].second, item_costs_tiles(two)[0].more})
-      QVERIFY2(says(text, "of what the two largest branches alone would take"), text.c_str());
+      QVERIFY2(says(text, "of the operations of a network with only the two largest branches"), text.c_str());
   }
 
   void the_ends_of_many_labels_that_are_alike_are_no_difference() {

@@ -30,7 +30,7 @@ class PaddingTextTest : public QObject {
   void a_speed_is_told_only_where_it_was_measured() {
     RunSummaryFigures f = padded();
     f.passes.push_back({"unpad", true, "padding is not computed"});
-    QVERIFY(padding_text(f).ends_with("; the pass unpad computes the real ones alone"));
+    QVERIFY(padding_text(f).ends_with("; Skip padding computes the real ones alone"));
     f.passes[0].speedup_own = 1.584, f.passes[0].speedup_own_ci95 = {{1.5, 1.66}};
     QVERIFY(padding_text(f).ends_with("real ones alone: 1.58x the speed [1.5, 1.66], measured"));
     // An interval that holds 1 tells neither a gain nor a loss.

@@ -1,0 +1,25 @@
+# cmake -DPROGRAM=FILE -DNAME=NAME -DOUT=FOLDER -DRESOURCES=FOLDER -P Printed.cmake: OUT/man has each manual page that
+# the program prints, OUT/completion its completion for bash. The page of the program names those of its verbs.
+file(REMOVE_RECURSE ${OUT}/man)
+file(MAKE_DIRECTORY ${OUT}/man)
+set(ENV{STORMCELL_RESOURCES} ${RESOURCES})
+
+# print(FILE ARGUMENT...)
+function(print file)
+  execute_process(COMMAND ${PROGRAM} ${ARGN} OUTPUT_FILE ${file} RESULT_VARIABLE failed)
+  if(failed)
+    message(FATAL_ERROR "${PROGRAM} ${ARGN}: ${failed}")
+  endif()
+endfunction()
+
+print(${OUT}/man/${NAME}.1 --manual)
+file(STRINGS ${OUT}/man/${NAME}.1 others REGEX "^\\.BR ${NAME}\\\\-")
+foreach(other ${others})
+  string(REGEX REPLACE "^\\.BR ${NAME}\\\\-([^ ]+) .*" "\\1" verb "${other}")
+  string(REPLACE "\\-" "-" verb "${verb}")
+  if(NOT verb STREQUAL "studio")
+    print(${OUT}/man/${NAME}-${verb}.1 --manual ${verb})
+  endif()
+endforeach()
+print(${OUT}/completion --completion)
+file(TOUCH ${OUT}/printed)

@@ -1,0 +1,35 @@
+// A recording of routing, read where it is: a run of a session, or a trace of any known format. Nothing is written.
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/base/progress.h"
+#include "core/traces/trace.h"
+
+namespace stormcell {
+
+/// How much of a recording a pass over it needs. Reading cells alone may still hand on choices.
+enum class ReadParts : uint8_t { cells, choices };
+
+class RecordingSource {
+ public:
+  virtual ~RecordingSource() = default;
+  /// "S.storm#3" with the number of the run, or the path of the trace.
+  virtual const std::string& name() const = 0;
+  /// Passes the recording on, from its begin; may be called again, and hands on the same each time. A session has the
+  /// same header as a trace.
+  virtual void read(ReadParts parts, TraceSink& sink, const Progress& progress) = 0;
+  /// The option that records the fact (of kTraceFacts); empty: nothing is known.
+  virtual std::string how_to_record(std::string_view fact) const = 0;
+  /// Those of the last read.
+  virtual std::vector<std::string> warnings() const { return {}; }
+};
+
+/// "S.storm", "S.storm#3", "S.storm#name" (without a run: the newest with choices) or a trace, which may be packed with
+/// gzip. Throws Error(bad_input), also if the recording has counts but no choices of single cells.
+std::unique_ptr<RecordingSource> open_recording(const std::string& named, const Progress& progress);
+
+}  // namespace stormcell
