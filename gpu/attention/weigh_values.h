@@ -9,8 +9,8 @@ namespace stormcell::gpu {
 /// score(key): -infinity where the query does not see the key; value(key, column). `shared`: 32 numbers of the warp. A
 /// lane gets columns lane, lane + 32, ... of `width`; 0 where no key is seen.
 template <int kColumns, class X, class Score, class Value>
-STORMCELL_DEVICE void weigh_values(X& x, float* shared, int32_t keys, int32_t width, const Score& score,
-                                   const Value& value, float (&means)[kColumns]) {
+STORMCELL_DEVICE_INLINED void weigh_values(X& x, float* shared, int32_t keys, int32_t width, const Score& score,
+                                           const Value& value, float (&means)[kColumns]) {
   const int lane = x.thread() % 32;
   float largest = -kInfinity, total = 0;
   STORMCELL_UNROLL

@@ -86,8 +86,8 @@ struct ChainKernel {
     x.sync();  // the map is read, and other weights come
   }
   /// Adds what the window around a pixel gives to `outputs` sums, whose weights are `field` numbers each.
-  STORMCELL_DEVICE static void add_window(const Args& a, const float* from, const float* weights, int32_t field,
-                                          int32_t pixel, int32_t outputs, float (&sums)[kOutputs]) {
+  STORMCELL_DEVICE_INLINED static void add_window(const Args& a, const float* from, const float* weights, int32_t field,
+                                                  int32_t pixel, int32_t outputs, float (&sums)[kOutputs]) {
     const int32_t top = pixel / a.width - a.size / 2, left = pixel % a.width - a.size / 2;
     for (int32_t dy = 0; dy < a.size; ++dy) {
       if (top + dy < 0 || top + dy >= a.height) continue;
