@@ -150,12 +150,11 @@ class PagesTest : public QObject, private Imports {
 
   void long_pages_are_cut_and_all_has_the_rest_data() {
     QTest::addColumn<QString>("verb");
-    for (const char* verb : {"analyze", "simulate"}) QTest::newRow(verb) << verb;
+    QTest::newRow("analyze") << "analyze";
   }
   void long_pages_are_cut_and_all_has_the_rest() {
     QFETCH(QString, verb);
     Arguments arguments = calls_.at(verb.toStdString());
-    if (verb == "simulate") arguments.insert(arguments.end(), {"--collective", "1"});
     const std::vector<std::string> shown = lines_in(run_program(arguments).out);
     arguments.emplace_back("--all");
     const std::vector<std::string> all = lines_in(run_program(arguments).out);
