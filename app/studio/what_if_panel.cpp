@@ -84,6 +84,13 @@ QString branch_name(const BranchOff& branch) {
   return QString("%1/%2").arg(QString::fromStdString(branch.router)).arg(branch.branch);
 }
 
+/// Names of routers differ at their ends; a button must not make the panel wider than its dock.
+QString short_name(const BranchOff& branch) {
+  constexpr qsizetype kMost = 20;
+  const QString name = branch_name(branch);
+  return name.size() <= kMost ? name : QString(QChar(0x2026)) + name.right(kMost);
+}
+
 }  // namespace
 
 WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
@@ -381,13 +388,12 @@ void WhatIfPanel::show_fault(const QString& message) {
 void WhatIfPanel::refresh() {
   const bool open = settings_ && !running_;
   const bool chosen = !selection_.router.isEmpty() && selection_.branch >= 0;
-  off_->setText(chosen ? tr("Switch off %1/%2").arg(selection_.router).arg(selection_.branch)
-                       : tr("Switch a branch off"));
   const BranchOff branch{selection_.router.toStdString(), selection_.branch};
+  off_->setText(chosen ? tr("Switch off %1").arg(short_name(branch)) : tr("Switch a branch off"));
   const bool is_off =
       settings_ && std::count(settings_->intervention.off.begin(), settings_->intervention.off.end(), branch);
   off_->setEnabled(open && chosen && !is_off);
-  off_->setToolTip(chosen ? tr("The router takes the next best branch for each cell")
+  off_->setToolTip(chosen ? tr("%1: the router takes the next best branch for each cell").arg(branch_name(branch))
                           : tr("Click a branch in a view first, as in the heatmap"));
   for (const Editor& editor : editors_) {
     editor.control->setEnabled(open && (editor.control != threshold_ || !exits_.empty()));
@@ -414,7 +420,8 @@ void WhatIfPanel::refresh_off() {
   }
   if (!settings_) return;
   for (const BranchOff& branch : settings_->intervention.off) {
-    auto* on = new QPushButton(tr("%1 is off: switch it on").arg(branch_name(branch)));
+    auto* on = new QPushButton(tr("Switch on %1").arg(short_name(branch)));
+    on->setToolTip(tr("%1 is off").arg(branch_name(branch)));
     on->setEnabled(!running_);
     off_list_->addWidget(on);
     connect(on, &QPushButton::clicked, this,
