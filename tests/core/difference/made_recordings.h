@@ -22,8 +22,7 @@ struct MadeRule {
   double scale = 1;
   int32_t groups = 1, kept_groups = 1;  ///< choices stay within the best groups
   bool bias_chooses = false, bias_weighs = false;
-  int32_t dropped_bits = 0;   ///< of f32 that the scores are rounded by
-  bool keeps_scores = false;  ///< the rounded ones choose, but are not recorded
+  int32_t dropped_bits = 0;  ///< of f32 that the scores are rounded by
 };
 
 struct MadeChoice {
@@ -49,9 +48,8 @@ inline MadeChoice choose_by(const MadeRule& rule, const std::vector<double>& log
   MadeChoice made;
   for (double& s : scores) {
     if (!rule.sigmoid) s /= sum;
-    const double whole = s;
     if (rule.dropped_bits > 0) s = static_cast<double>(short_float(s, rule.dropped_bits));
-    made.scores.push_back(static_cast<float>(rule.keeps_scores ? whole : s));
+    made.scores.push_back(static_cast<float>(s));
   }
   keys = scores;
   if (rule.bias_chooses)
