@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "app/cli/chance_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/told_result.h"
@@ -167,7 +168,7 @@ std::string to_text(const AnalyzeFigures& f) {
   }
   rows.push_back({"mean", "", number_text(f.imbalance), number_text(f.balancedness), "", "", ""});
   add_slots(f.imbalance_of_slots, f.imbalance_of_ranks);
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
+  return table_text(about, {}) + "\n" + chance_text(f) + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
          "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all "
          "without padding\n" +
          (by_slot ? "by slot, by GPU: imbalance of the server's slots, and of its GPUs where they are known "
@@ -215,6 +216,7 @@ class AnalyzeVerb : public Verb {
       AnalyzeFigures figures = analyze_session(options_, progress);
       warn_unless_finished(console, figures);
       if (figures.against) warn_unless_finished(console, *figures.against);
+      if (const std::string warning = random_tokens_warning(figures); !warning.empty()) console.warning(warning);
       return figures;
     };
     tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) { return to_text(figures); });
