@@ -54,25 +54,17 @@ std::string worst_text(const std::vector<UnevenRouter>& worst) {
   return (names.size() == 1 ? "The least even layer is " : "The least even layers are ") + joined_with_and(names) + ".";
 }
 
-/// Random halves of the recording differ by chance alone. Loads that are twice as far from even ones are beyond it:
-/// chance moves a half twice as far as it moves the whole.
-std::string chance_text(const std::vector<UnevenRouter>& worst, const std::optional<DriftFigures>& drift) {
+/// Whether even routers with as many choices are as uneven as the worst ones.
+std::string whether_beyond_chance(const std::vector<UnevenRouter>& worst, const AnalyzeFigures& f) {
   if (worst.empty() || worst.front().router->imbalance_real <= 0) return {};
-  const std::string whether = worst.size() == 1 ? "Whether that is beyond chance" : "Whether they are beyond chance";
-  if (!drift) return whether + " cannot be told: the recording has too few steps to compare its halves.";
-  std::vector<std::string> beyond, distances;
-  for (const UnevenRouter& w : worst) {
-    distances.push_back(number_text(w.distance, 2));
-    if (w.distance > 2 * drift->expected) beyond.push_back(w.router->router);
-  }
-  const std::string why = "loads are " + joined_with_and(distances) +
-                          " from even ones, and random halves of the recording " + "are " +
-                          number_text(drift->expected, 2) + " apart.";
-  if (beyond.empty()) return "That may be chance: their " + why;
-  if (beyond.size() == worst.size())
-    return std::string(worst.size() == 1 ? "That" : "All of them") + (worst.size() == 1 ? " is" : " are") +
-           " beyond chance: the " + why;
-  return "Only " + joined_with_and(beyond) + (beyond.size() == 1 ? " is" : " are") + " beyond chance: the " + why;
+  std::vector<std::string> beyond;
+  for (const UnevenRouter& w : worst)
+    if (f.chance.beyond[static_cast<uint64_t>(w.router - f.routers.data())]) beyond.push_back(w.router->router);
+  if (beyond.empty()) return "That may be chance: even routers with as many choices can be as uneven.";
+  if (worst.size() == 1) return "That is beyond chance.";
+  if (const int64_t others = f.chance.routers_beyond() - std::ssize(beyond); beyond.size() == worst.size())
+    return "All of them are beyond chance" + (others > 0 ? ", and so are " + with_commas(others) + " others." : ".");
+  return "Only " + joined_with_and(beyond) + (beyond.size() == 1 ? " is" : " are") + " beyond chance.";
 }
 
 std::string sample_text(const std::vector<UnevenRouter>& all, const std::optional<DriftFigures>& drift) {
@@ -115,7 +107,7 @@ std::vector<std::string> analysis_conclusions(const AnalyzeFigures& f) {
   std::vector<UnevenRouter> worst = all;
   if (worst.size() > kWorst) worst.resize(kWorst);
   const std::string run = f.session + "#" + std::to_string(f.run);
-  std::vector<std::string> sentences = {worst_text(worst), chance_text(worst, f.drift)};
+  std::vector<std::string> sentences = {worst_text(worst), whether_beyond_chance(worst, f)};
   const bool placeable = f.branches >= kFewestPlaced;
   if (placeable) sentences.push_back(sample_text(all, f.drift));
   sentences.push_back(asked_text(f));

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "app/cli/analysis_words.h"
+#include "app/cli/chance_text.h"
 #include "app/cli/numbers_text.h"
 #include "app/cli/options.h"
 #include "app/cli/told_result.h"
@@ -168,7 +169,7 @@ std::string analysis_details(const AnalyzeFigures& f) {
   }
   rows.push_back({"mean", "", number_text(f.imbalance), number_text(f.balancedness), "", "", ""});
   add_slots(f.imbalance_of_slots, f.imbalance_of_ranks);
-  return table_text(about, {}) + "\n" + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
+  return table_text(about, {}) + "\n" + chance_text(f) + table_text(rows, {1, 2, 3, 4, 5, 6, 7, 8}) +
          "\nimbalance: largest / mean load - 1; balancedness: mean / largest; entropy in bits; gini: 0 is even; all "
          "without padding\n" +
          (by_slot ? "by slot, by GPU: imbalance of the server's slots, and of its GPUs where they are known "
@@ -220,6 +221,7 @@ class AnalyzeVerb : public Verb {
         console.warning("--against is a verb of its own: stormcell drift A B");
         warn_unless_finished(console, *figures.against);
       }
+      if (const std::string warning = random_tokens_warning(figures); !warning.empty()) console.warning(warning);
       return figures;
     };
     tell_result(console, json_, analyze, [](const AnalyzeFigures& figures) {

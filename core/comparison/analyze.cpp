@@ -111,13 +111,18 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
   int64_t done = 0;
   std::vector<bool> keeps_all;
   std::vector<RouterCoactivation> together;
+  AnalysisChance& chance = figures.chance;
   for (const RouterInfo& info : layout.routers) {
     progress.report("reading pairs of branches", done++, all);
     const size_t r = keeps_all.size();
     const PairTable pairs = reader.coactivation(run.id, static_cast<int32_t>(r));
     const std::vector<int64_t>& load = figures.routers[r].load_real;
     keeps_all.push_back(keeps_all_choices(pairs, load, info.fan_out));
-    if (!pairs.entries.empty()) together.push_back({info.name, pairs.total(), strongest_together(pairs)});
+    if (pairs.entries.empty()) continue;
+    together.push_back({info.name, pairs.total(), strongest_together(pairs)});
+    chance.coactivation.push_back(
+        {largest_lift_by_chance(pairs.total(), info.branches, info.fan_out),
+         coactivation_beside_chance(pairs, info.fan_out, chance.questions * std::ssize(layout.routers))});
   }
   std::vector<RouterTransitions> transitions;
   for (const LayoutEdge& edge : layout.edges) {
@@ -129,6 +134,9 @@ void look_at_pairs(const Recording& recording, AnalyzeFigures& figures, const Pr
         cells_that_came(pairs, figures.routers[from].load_real, layout.routers[to].fan_out, keeps_all[to]);
     transitions.push_back(
         {layout.routers[from].name, layout.routers[to].name, pairs.total(), transition_figures(pairs, came)});
+    const int32_t k = layout.routers[to].fan_out;
+    chance.transitions.push_back({likeliest_beside_chance(pairs, came, transitions.back().figures.likeliest, k),
+                                  transitions_beside_chance(pairs, k, chance.questions * std::ssize(layout.edges))});
   }
   if (transitions.empty() && together.empty() && !reader.has_decisions(run.id)) return;
   figures.transitions = std::move(transitions), figures.coactivation = std::move(together);
@@ -164,6 +172,9 @@ nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
   if (!drift) return nullptr;
   return {{"total_variation", drift->distance},
           {"by_chance", drift->expected},
+          {"by_chance_middle", drift->by_chance.middle},
+          {"by_chance_low", drift->by_chance.low},
+          {"by_chance_high", drift->by_chance.high},
           {"p_value", drift->p_value},
           {"confidence", 1 - drift->p_value},
           {"blocks", drift->blocks}};
@@ -268,9 +279,13 @@ AnalyzeFigures analyze_session(const AnalyzeOptions& options, const Progress& pr
   const bool ordered = std::find(lacking.begin(), lacking.end(), "order") == lacking.end();
   if (!reader.has_decisions(run.id) && ordered) figures.drift = drift_of_counts(recording, progress);
   look_at_slots(run, figures);
+  std::vector<std::span<const int64_t>> loads;
+  for (const RouterAnalysis& r : figures.routers) loads.emplace_back(r.load_real);
+  figures.chance = judge_loads(layout, loads);
   look_at_pairs(recording, figures, progress);
   const std::optional<TokenRoutes> routes = read_choices(options, recording, figures, progress);
   if (routes) look_at_choices(options, *routes, figures, progress);
+  figures.chance.tokens = judge_tokens(reader, run, routes ? &*routes : nullptr);
   if (other) {
     figures.against = drift_against(recording, routes ? &*routes : nullptr, *other, progress);
     figures.against->doubt = std::move(doubt);
@@ -331,6 +346,7 @@ std::string to_json(const AnalyzeFigures& f) {
   json["drift"] = json_of(f.drift);
   json["against"] = f.against ? json_of(*f.against) : nlohmann::ordered_json();
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
+  add_chance(f.chance, json);
   json["lacks"] = f.lacks;
   json["lacks_how"] = nlohmann::ordered_json::object();
   for (size_t i = 0; i < f.lacks.size(); ++i)

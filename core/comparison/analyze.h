@@ -8,6 +8,7 @@
 
 #include "core/base/progress.h"
 #include "core/base/run_kind.h"
+#include "core/comparison/analysis_chance.h"
 #include "core/profile/cache_replay.h"
 #include "core/profile/pair_figures.h"
 
@@ -70,6 +71,7 @@ struct ReuseFigures {
 struct DriftFigures {
   double distance = 0, expected = 0, p_value = 1;
   int64_t blocks = 0;
+  ChanceRange by_chance = {};  ///< of random halves
 };
 
 /// Whether another recording is routed differently from this one.
@@ -111,6 +113,7 @@ struct AnalyzeFigures {
   std::optional<DriftFigures> drift;  ///< null: too few steps
   std::optional<CacheFigures> cache;
   std::optional<AgainstFigures> against;
+  AnalysisChance chance;
 };
 
 /// "S.storm", "S.storm#3" or "S.storm#name"; the newest run that has loads.

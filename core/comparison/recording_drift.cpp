@@ -57,8 +57,9 @@ bool has_order(const Recording& recording) {
 }  // namespace
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift) {
-  return drift ? std::optional(DriftFigures{drift->distance, drift->expected, drift->p_value, drift->blocks})
-               : std::nullopt;
+  if (!drift) return {};
+  return DriftFigures{
+      drift->distance, drift->expected, drift->p_value, drift->blocks, {drift->middle, drift->low, drift->high}};
 }
 
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress) {

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <random>
 
+#include "core/base/quantile.h"
+
 namespace stormcell {
 namespace {
 
@@ -48,13 +50,16 @@ std::optional<Drift> drift_of_part(const std::vector<Block>& blocks, size_t part
   drift.distance = distance_of(blocks, order, part, branches);
   std::mt19937 random(1);
   int at_least = 1;
+  std::vector<double> by_chance;
   for (int i = 0; i < kRandomHalves; ++i) {
     progress.report("judging drift", i, kRandomHalves);
     for (size_t j = order.size(); j-- > 1;) std::swap(order[j], order[random() % (j + 1)]);
     const double chance = distance_of(blocks, order, part, branches);
     drift.expected += chance / kRandomHalves;
     at_least += chance >= drift.distance - kAlike;
+    by_chance.push_back(chance);
   }
+  drift.middle = median(by_chance), drift.low = quantile(by_chance, .025), drift.high = quantile(by_chance, .975);
   drift.p_value = static_cast<double>(at_least) / (kRandomHalves + 1);
   return drift;
 }

@@ -28,6 +28,7 @@ struct Drift {
   double expected = 0;  ///< the same, mean over random halves of the same blocks: what chance alone gives
   double p_value = 1;   ///< share of the random halves that are at least as far apart, the real ones counted among them
   int64_t blocks = 0;
+  double middle = 0, low = 0, high = 0;  ///< of the random halves: median, and the limits of the middle 95 %
 };
 
 /// `branches`: of each layer, in the order of the blocks' counts. Empty: fewer than four blocks are too few.

@@ -1,5 +1,6 @@
 // What analyze says beside loads: transitions, co-activation, another recording, slots of a server.
 #include <cmath>
+#include <random>
 
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
@@ -42,6 +43,35 @@ class ContractAnalyzeTest : public QObject, private Imports {
   }
 
  private slots:
+  void figures_stand_beside_those_of_an_even_router() {
+    // Layer 0 is dealt in turn, layer 1 goes to branch 0 every second time.
+    const std::string session = session_of("chance", decoded_trace(400, 2, [](int step, int layer) {
+                                             return layer == 0 || step % 2 == 0 ? step / 2 % 4 : 0;
+                                           }));
+    const Json analysis = analyzed(session), even = analysis["routers"][0]["chance"],
+               skewed = analysis["routers"][1]["chance"];
+    QVERIFY(even["gini"]["beside"] == "more even" && even["gini"]["low"] > 0 && even["method"] == "draws");
+    QVERIFY(skewed["imbalance"]["beside"] == "more skewed" && skewed["beyond"] == true);
+    QVERIFY(skewed["imbalance"]["high"] < analysis["routers"][1]["imbalance_real"]["max_over_mean_minus_1"]);
+    QVERIFY(skewed["entropy_bits"]["low"] > analysis["routers"][1]["entropy_bits_real"]);
+    QVERIFY(analysis["transitions"][0]["likeliest_chance"]["method"] == "closed form");
+    QVERIFY(analysis["transitions"][0]["pairs_tested"] == 16 && analysis["transitions"][0]["pairs_beyond"] > 0);
+    QVERIFY(analysis["transitions"][0]["strongest"][0]["beyond_chance"].is_boolean());
+    QVERIFY(analysis["chance"]["beyond"] == true && analysis["chance"]["coactivation_beyond"] == Json::array());
+    QVERIFY(analysis["chance"]["random_tokens"]["looks_random"] == false);
+    QVERIFY(text_of({"analyze", session}).find("beyond chance") != std::string::npos);
+  }
+
+  void random_tokens_are_warned_of() {
+    std::mt19937 random(3);
+    const std::string session =
+        session_of("random", decoded_trace(600, 1, [&](int, int) { return static_cast<int>(random() % 4); }));
+    const Ended ended = run_program({"analyze", session});
+    QVERIFY(ended.exit == 0 && ended.err.find("looks like random tokens") != std::string::npos);
+    QCOMPARE(ended.err.find('\n'), ended.err.size() - 1);
+    QVERIFY(analyzed(session)["chance"]["beyond"] == false);
+  }
+
   void transitions_are_told_with_their_share() {
     // 40 tokens go from 0 to 2, 15 from 1 to 3, 5 from 1 to 2.
     const std::string session =
@@ -61,7 +91,7 @@ class ContractAnalyzeTest : public QObject, private Imports {
     Json strongest = edge["strongest"];
     for (Json& pair : strongest) {
       QVERIFY(is_near(pair["lift"], pair["cells"].get<double>() / pair["by_chance"].get<double>()));
-      pair.erase("lift");
+      pair.erase("lift"), pair.erase("beyond_chance");
     }
     QVERIFY2(strongest == expected, edge.dump().c_str());
     QVERIFY(analysis["coactivation"] == Json::array());

@@ -43,7 +43,7 @@ std::string imatrix_of(const std::vector<CountRow>& layers, uint32_t chunks, uin
   return head + data;
 }
 
-/// CountRow of 16 tokens with k = 2 over 8 experts.
+/// Counts of 16 tokens with k = 2 over 8 experts.
 const CountRow kFresh = {9, 7, 4, 4, 3, 3, 1, 1};
 /// Adds `tokens` of an older file, which counted each token for each expert.
 CountRow merged(const CountRow& fresh, float tokens) {

@@ -1,0 +1,172 @@
+#include "core/comparison/analysis_chance.h"
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <utility>
+
+#include "core/base/run_kind.h"
+#include "core/summary/summary_json.h"
+
+namespace stormcell {
+namespace {
+
+constexpr int64_t kMostTokensRead = 1 << 18;
+
+/// [requests][positions] token ids, if they were recorded.
+std::vector<std::vector<int32_t>> recorded_ids(const SessionReader& reader, const RunSummary& run) {
+  std::map<int64_t, std::vector<std::pair<int64_t, int32_t>>> requests;
+  int64_t read = 0;
+  for (int64_t batch = 0; batch < run.batches && read < kMostTokensRead; ++batch) {
+    bool any = false;
+    for (const BatchSpace& space : reader.spaces(run.id, batch)) {
+      const CellTable& cells = space.cells;
+      if (std::ssize(space.tokens) != cells.cells()) continue;
+      any = true;
+      for (int64_t row = 0; row < cells.cells(); ++row) {
+        if (!space.mask.empty() && !space.mask[row]) continue;
+        const int64_t sequence = row / cells.per_sequence, offset = row % cells.per_sequence;
+        const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[sequence];
+        requests[item].emplace_back(cells.start(sequence) + offset, space.tokens[row]);
+        ++read;
+      }
+    }
+    if (!any && batch == 0) return {};
+  }
+  std::vector<std::vector<int32_t>> ids;
+  for (auto& [item, tokens] : requests) {
+    std::stable_sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    std::vector<int32_t>& of_request = ids.emplace_back();
+    for (const auto& [position, id] : tokens) of_request.push_back(id);
+  }
+  return ids;
+}
+
+nlohmann::ordered_json json_of(const ChanceRange& range) {
+  return {{"middle", range.middle}, {"low", range.low}, {"high", range.high}};
+}
+nlohmann::ordered_json json_of(const ChanceFigure& figure) {
+  nlohmann::ordered_json json = json_of(figure.range);
+  json["p_value"] = figure.p_value, json["beside"] = to_text(figure.beside);
+  return json;
+}
+
+nlohmann::ordered_json json_of(const RandomTokens& tokens) {
+  return {{"looks_random", or_null(tokens.looks_random)},
+          {"judged_by", tokens.source == RandomSource::token_ids ? "token ids" : "choices"},
+          {"tokens", tokens.tokens},
+          {"uneven", or_null(tokens.uneven)},
+          {"related", or_null(tokens.related)},
+          {"repeated", or_null(tokens.repeated)}};
+}
+
+void add_pairs(const PairsBesideChance& pairs, nlohmann::ordered_json& json) {
+  json["pairs_tested"] = pairs.tested, json["pairs_beyond"] = std::ssize(pairs.beyond);
+}
+
+/// Those of a list in JSON that are called, by their `keys`: the value of one key, or an object of several.
+template <class Called>
+nlohmann::ordered_json called_of(const nlohmann::ordered_json& list, const std::vector<const char*>& keys,
+                                 Called called) {
+  if (list.is_null()) return nullptr;
+  auto names = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < list.size(); ++i) {
+    if (!called(i)) continue;
+    nlohmann::ordered_json name;
+    for (const char* key : keys) name[key] = list[i][key];
+    names.push_back(keys.size() == 1 ? name[keys[0]] : name);
+  }
+  return names;
+}
+
+template <class List>
+int64_t with_pairs_beyond(const List& list) {
+  return std::count_if(list.begin(), list.end(), [](const auto& judged) { return !judged.pairs.beyond.empty(); });
+}
+
+}  // namespace
+
+int64_t AnalysisChance::routers_beyond() const { return std::count(beyond.begin(), beyond.end(), true); }
+int64_t AnalysisChance::transitions_beyond() const { return with_pairs_beyond(transitions); }
+int64_t AnalysisChance::coactivation_beyond() const { return with_pairs_beyond(coactivation); }
+
+AnalysisChance judge_loads(const RunLayout& layout, const std::vector<std::span<const int64_t>>& loads) {
+  AnalysisChance chance;
+  const bool several =
+      std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.fan_out > 1; });
+  chance.questions = 1 + !layout.edges.empty() + several;
+  const int64_t verdicts = chance.questions * std::ssize(loads);
+  EvenRouters even(verdicts);
+  for (size_t r = 0; r < loads.size(); ++r) {
+    chance.routers.push_back(even.judge(loads[r], layout.routers[r].fan_out));
+    chance.beyond.push_back(chance.routers.back().p_value * static_cast<double>(verdicts) <= kFalseCalls);
+  }
+  return chance;
+}
+
+std::optional<RandomTokens> judge_tokens(const SessionReader& reader, const RunSummary& run,
+                                         const TokenRoutes* routes) {
+  if (const auto ids = recorded_ids(reader, run); !ids.empty()) return random_tokens_of(ids);
+  // Patches of pictures are no tokens: neighbours are judged only of what a server recorded, or of decoding.
+  const std::vector<Phase> phases = reader.phases(run.id);
+  const bool served = run_kind(run.kind) == RunKind::import ||
+                      std::any_of(phases.begin(), phases.end(), [](Phase p) { return p != Phase::forward; });
+  if (!routes || !served) return {};
+  return random_tokens_of(*routes);
+}
+
+void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json) {
+  for (size_t r = 0; r < chance.routers.size(); ++r) {
+    const LoadsBesideChance& judged = chance.routers[r];
+    nlohmann::ordered_json& router = json["routers"][r];
+    router["chance"] = nullptr;
+    if (router["touched_real"] > 0)
+      router["chance"] = {{"method", to_text(ChanceMethod::draws)},
+                          {"imbalance", json_of(judged.imbalance)},
+                          {"entropy_bits", json_of(judged.entropy_bits)},
+                          {"gini", json_of(judged.gini)},
+                          {"p_value", judged.p_value},
+                          {"beyond", static_cast<bool>(chance.beyond[r])}};
+  }
+  for (size_t i = 0; i < chance.transitions.size(); ++i) {
+    const TransitionsChance& judged = chance.transitions[i];
+    nlohmann::ordered_json& edge = json["transitions"][i];
+    edge["likeliest_chance"] = nullptr;
+    if (judged.likeliest) {
+      edge["likeliest_chance"] = json_of(*judged.likeliest);
+      edge["likeliest_chance"]["method"] = to_text(ChanceMethod::closed_form);
+    }
+    add_pairs(judged.pairs, edge);
+    for (auto& pair : edge["strongest"])
+      pair["beyond_chance"] = judged.pairs.is_beyond(pair["branch"].get<int32_t>(), pair["next_branch"].get<int32_t>());
+  }
+  for (size_t i = 0; i < chance.coactivation.size(); ++i) {
+    const CoactivationChance& judged = chance.coactivation[i];
+    nlohmann::ordered_json& router = json["coactivation"][i];
+    router["lift_chance"] = nullptr;
+    if (judged.largest_lift) {
+      router["lift_chance"] = json_of(*judged.largest_lift);
+      router["lift_chance"]["method"] = to_text(ChanceMethod::closed_form);
+    }
+    add_pairs(judged.pairs, router);
+    for (auto& pair : router["strongest"])
+      pair["beyond_chance"] =
+          judged.pairs.is_beyond(pair["branches"][0].get<int32_t>(), pair["branches"][1].get<int32_t>());
+  }
+  nlohmann::ordered_json whole = {
+      {"false_calls", kFalseCalls}, {"routers", std::ssize(chance.routers)}, {"beyond", chance.any_beyond()}};
+  whole["routers_beyond"] =
+      called_of(json["routers"], {"router"}, [&](size_t r) { return static_cast<bool>(chance.beyond[r]); });
+  whole["transitions_beyond"] = called_of(json["transitions"], {"router", "next"},
+                                          [&](size_t i) { return !chance.transitions[i].pairs.beyond.empty(); });
+  whole["coactivation_beyond"] = called_of(json["coactivation"], {"router"},
+                                           [&](size_t i) { return !chance.coactivation[i].pairs.beyond.empty(); });
+  whole["drift_beyond"] = nullptr;
+  if (!json["drift"].is_null()) whole["drift_beyond"] = json["drift"]["p_value"] <= kFalseCalls;
+  whole["random_tokens"] = nullptr;
+  if (chance.tokens) whole["random_tokens"] = json_of(*chance.tokens);
+  json["chance"] = std::move(whole);
+}
+
+}  // namespace stormcell
