@@ -70,7 +70,7 @@ std::string whether_beyond_chance(const std::vector<UnevenRouter>& worst, const 
 std::string sample_text(const std::vector<UnevenRouter>& all, const std::optional<DriftFigures>& drift) {
   if (all.empty()) return {};
   if (!drift)
-    return "Whether the sample is enough for a placement cannot be told either: record more steps and analyze again.";
+    return "Whether the sample is enough for a placement cannot be told: record more steps and analyze again.";
   const double mean =
       std::accumulate(all.begin(), all.end(), 0., [](double sum, const UnevenRouter& r) { return sum + r.distance; }) /
       static_cast<double>(all.size());
