@@ -191,6 +191,7 @@ class MainWindow : public QMainWindow {
   };
   std::optional<Followed> followed_;
   QStringList opening_;      ///< paths that are being opened
+  QString run_fault_;        ///< of the run that was followed, shown again when its session is there
   QStringList drop_faults_;  ///< of a drop whose session is being opened: shown when it is there
   QTimer follow_timer_, watch_timer_;
 };

@@ -283,6 +283,7 @@ void MainWindow::begin_run(ModelPage* page, RunRequest request, const QString& d
   open_list_->set_session(open_list_->index_of(page), run_session_);
   show_new_run_ = true;
   notice_->hide();
+  run_fault_.clear();
   followed_ = Followed{page, last_run};
   follow_timer_.start();
   runs_.start(request);
@@ -314,6 +315,7 @@ void MainWindow::show_followed(int64_t run) {
   followed_->shown = true;
   if (followed_->page != model_page()) return;
   if (view_id() == kModelView) show_view("heatmap");
+  if (!run_fault_.isEmpty()) drop_faults_ << run_fault_;
   document_.open(run_session_ + "#" + QString::number(run));
 }
 

@@ -332,7 +332,8 @@ void MainWindow::connect_runs() {
   connect(&runs_, &RunController::finished, this,
           [this](const std::shared_ptr<const RunSummaryFigures>& figures) { take_result(*figures); });
   connect(&runs_, &RunController::failed, this, [this](const QString& message) {
-    complain(tr("Failed: %1").arg(message));
+    run_fault_ = tr("Failed: %1").arg(message);
+    complain(run_fault_);
     if (followed_ && followed_->page)
       followed_->page->show_fault(message);
     else

@@ -165,8 +165,8 @@ class ChangedFilesTest : public QObject {
       QTRY_VERIFY_WITH_TIMEOUT(finished.count() + failed.count() == 1, 60000);
     }
     QVERIFY2(failed.count() == 1, "the disk was large enough");
-    QVERIFY2(notice(window).contains("full.storm") && !notice(window).contains('\n'), qPrintable(notice(window)));
-    QTRY_VERIFY(!window.runs().running());
+    QTRY_VERIFY(!window.runs().running() && window.background().idle());
+    QTRY_VERIFY2(notice(window).contains("full.storm") && !notice(window).contains('\n'), qPrintable(notice(window)));
     // With room on the disk it goes on where it is.
     set(window, "Session", folder_.filePath("room.storm"));
     window.show_view("model");
