@@ -188,6 +188,16 @@ double text_line(QPainter& p, QRectF bounds, double y, const QString& text, cons
   return y + metrics.height() + 3;
 }
 
+/// Draws text in as many lines as it needs; returns the top of the next line.
+double text_lines(QPainter& p, QRectF bounds, double y, const QString& text, const QColor& color) {
+  constexpr int kFlags = Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap;
+  const QRectF room(bounds.left(), y + 1, bounds.width(), std::max(0.0, bounds.bottom() - y));
+  p.setPen(color);
+  QRectF drawn;
+  p.drawText(room, kFlags, text, &drawn);
+  return drawn.bottom() + 2;
+}
+
 /// Draws all branches that a step gave the cell, each with its colour and its weight, in as many lines as they need.
 /// Returns the top of the next line.
 double paint_choices(QPainter& p, QRectF bounds, double y, const CellTrail::Step& step, const ExitRole& test,
@@ -381,7 +391,7 @@ double paint_trail(QPainter& p, QRectF bounds, const CellTrail& trail, const Sho
                 theme.faint);
   const auto says_next = [](const CellChoice& choice) { return !next_text(choice).isEmpty(); };
   if (!details.choices || std::ranges::none_of(*details.choices, says_next))
-    y = text_line(p, bounds, y, tr("no margins here: record with --record-scores"), theme.faint);
+    y = text_lines(p, bounds, y, tr("no margins here: record with --record-scores"), theme.faint);
   const std::vector<QString> names = names_of(trail, page.routers);
   const std::vector<ExitRole> tests = tests_of(trail, page.routers);
   for (size_t s = 0; s < trail.steps.size(); ++s) {

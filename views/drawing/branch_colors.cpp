@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -24,6 +25,26 @@ QColor rest_color(const Theme& theme) {
   return QColor::fromRgbF(middle(theme.faint.redF(), theme.background.redF()),
                           middle(theme.faint.greenF(), theme.background.greenF()),
                           middle(theme.faint.blueF(), theme.background.blueF()));
+}
+
+/// All tones between the strongest and the palest that a screen tells apart, in this order: no two are the same colour.
+std::vector<QColor> make_tones(const Theme& theme) {
+  constexpr int kSamples = 20'000;
+  std::vector<QColor> tones;
+  std::set<QRgb> taken;
+  for (int i = 0; i <= kSamples; ++i)
+    if (const QColor tone = theme.sequential(1 - (1 - kPalest) * i / kSamples); taken.insert(tone.rgb()).second)
+      tones.push_back(tone);
+  return tones;
+}
+
+/// The tone of place `rank` of `count` (> 1), 0: the strongest. Different ones for different places, up to more than
+/// 512 of them.
+QColor rank_tone(int rank, int64_t count, const Theme& theme) {
+  static const std::vector<QColor> light = make_tones(Theme::light()), dark = make_tones(Theme::dim());
+  const std::vector<QColor>& tones = theme.dark ? dark : light;
+  const double step = static_cast<double>(tones.size() - 1) / static_cast<double>(count - 1);
+  return tones[std::lround(step * std::clamp<int64_t>(rank, 0, count - 1))];
 }
 
 int number_of_clusters(const BranchKey& key) {
@@ -90,8 +111,7 @@ QColor branch_color(int branch, const BranchKey& key, const Theme& theme) {
   if (key.scheme == BranchScheme::load) {
     if (key.ranks.empty()) return theme.category(branch);
     if (branch < 0 || branch >= std::ssize(key.ranks)) return theme.faint;
-    const double last = static_cast<double>(key.ranks.size()) - 1;
-    return theme.sequential(1 - (1 - kPalest) * key.ranks[branch] / last);
+    return rank_tone(key.ranks[branch], std::ssize(key.ranks), theme);
   }
   const int group = branch_group(branch, key);
   const bool stands_out = key.scheme == BranchScheme::cluster ? group >= 0 : group == kChosen;
@@ -117,7 +137,7 @@ QString key_text(const BranchKey& key) {
 
 QColor exit_color(int exit, int ends, const Theme& theme) {
   if (ends <= Theme::kCategories) return theme.category(exit);
-  return theme.sequential(kPalest + (1 - kPalest) * std::clamp(exit, 0, ends - 1) / (ends - 1));
+  return rank_tone(ends - 1 - exit, ends, theme);
 }
 
 std::vector<ColorMeaning> meanings_of(const RouterLine& router, const BranchKey& key, const Theme& theme) {

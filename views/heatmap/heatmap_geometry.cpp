@@ -54,20 +54,23 @@ HeatWindow HeatGeometry::moved(QPointF by) const {
 }
 
 QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows, BelowMap below) {
-  constexpr double kTallest = 44;
+  // Few rows take their share of the room, many are as tall as their text and mark need.
+  constexpr double kEnough = 44, kTallest = 96, kShare = 0.45;
   QRectF area = bounds.adjusted(label_width, header_height, 0, 0);
-  if (below != BelowMap::nothing) area.setHeight(std::min(area.height(), kTallest * std::max(1, rows)));
+  const int count = std::max(1, rows);
+  const double row = std::clamp(kShare * area.height() / count, kEnough, kTallest);
+  if (below != BelowMap::nothing) area.setHeight(std::min(area.height(), row * count));
   area.setHeight(std::max(1.0, area.height()));
   area.setWidth(std::max(1.0, area.width()));
   return area;
 }
 
 std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches) {
-  constexpr double kRow = 24, kText = 40, kLeast = 110, kGap = 10;
-  const auto wanted = [&](size_t panel) { return kRow * branches[panel] + kText; };
+  constexpr double kRow = 24, kTallestRow = 48, kText = 40, kLeast = 110, kGap = 10;
+  const auto wanted = [&](size_t panel, double row) { return row * branches[panel] + kText; };
   size_t count = 0;
   for (double needed = 0; count < branches.size(); ++count) {
-    needed += std::min(wanted(count), kLeast) + (count > 0 ? kGap : 0);
+    needed += std::min(wanted(count, kRow), kLeast) + (count > 0 ? kGap : 0);
     if (needed > bounds.height()) break;
   }
   // The panels that have room share it.
@@ -76,7 +79,7 @@ std::vector<QRectF> time_panels(QRectF bounds, const std::vector<int>& branches)
   for (size_t i = 0; i < count; ++i) {
     const auto left = static_cast<double>(count - i);
     const double room = (bounds.bottom() - top - kGap * (left - 1)) / left;
-    const double height = std::min(wanted(i), std::max(room, kLeast));
+    const double height = std::min(wanted(i, kTallestRow), std::max(room, kLeast));
     if (top + height > bounds.bottom() + 0.5) break;
     panels.emplace_back(bounds.left(), top, bounds.width(), height);
     top += height + kGap;

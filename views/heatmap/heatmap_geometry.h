@@ -44,8 +44,8 @@ class HeatGeometry {
 
 /// The part of the picture below the map.
 enum class BelowMap { nothing, routers_over_time };
-/// The area for cells in `bounds`. If something is below, rows are no taller than needed, so that three routers do not
-/// fill a screen; else as tall as there is room.
+/// The area for cells in `bounds`. If something is below, rows are as tall as needed, a few of them up to twice that,
+/// so that three routers neither fill a screen nor leave it empty; else as tall as there is room.
 QRectF heat_area(QRectF bounds, double label_width, double header_height, int rows, BelowMap below);
 
 /// Panels below one another for routers with so many branches, as many as fit: no higher than needed, no lower than

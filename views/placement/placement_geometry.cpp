@@ -163,7 +163,12 @@ QRectF PlacementLayout::layer_bar(size_t number) const {
 
 std::vector<double> PlacementLayout::layer_ticks() const {
   const int most = std::clamp(static_cast<int>(layers.height() / (1.5 * line_)), 1, 4);
-  return most_layer_ > 0 ? ValueAxis{0, most_layer_, 0, 1}.ticks(most) : std::vector<double>();
+  if (most_layer_ <= 0) return {};
+  const ValueAxis axis{0, most_layer_, 0, 1};
+  if (std::vector<double> ticks = axis.ticks(most); ticks.size() > 1) return ticks;
+  // 0 alone tells no height.
+  const std::vector<double> finer = axis.ticks(5);
+  return {finer.front(), finer.back()};
 }
 
 double PlacementLayout::layer_tick(double imbalance) const {

@@ -62,7 +62,8 @@ double legend_item(QPainter& p, double x, QRectF room, const QString& text, cons
   return x + wide + 18;
 }
 
-/// The tones of rates within one line of text, with a figure at both ends and in the middle. Returns its end.
+/// The tones of rates within one line of text, with a figure at both ends and one for the tick in the middle. Returns
+/// its end.
 double paint_rate_scale(QPainter& p, double x, QRectF room, const Theme& theme) {
   constexpr double kTone = 6, kTones = 20, kGap = 4;
   const QFontMetricsF metrics(p.font());
@@ -77,11 +78,9 @@ double paint_rate_scale(QPainter& p, double x, QRectF room, const Theme& theme) 
   const QRectF bar(x, room.center().y() - high / 2, kTone * kTones, high);
   for (int i = 0; i < static_cast<int>(kTones); ++i)
     p.fillRect(QRectF(bar.left() + kTone * i, bar.top(), kTone + 0.5, high), theme.sequential(i / (kTones - 1)));
-  const QString half = tr("50 %");
-  p.setPen(Theme::text_on(theme.sequential(0.5)));
-  p.drawText(bar, Qt::AlignCenter, half);
+  p.fillRect(QRectF(bar.center().x() - 0.5, bar.top() - 1, 1, high + 2), Theme::text_on(theme.sequential(0.5)));
   x = bar.right() + kGap;
-  say(tr("100 %"));
+  say(tr("100 % of the rate, tick: 50 %;"));
   return x;
 }
 
@@ -102,7 +101,7 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   const double side = 0.7 * layout.line(), y = room.center().y() - side / 2;
   if (page.part == SimulationPart::exchange) {
     x = paint_rate_scale(p, x, room, theme);
-    x = legend_item(p, x, room, tr("of the rate, above: sends, below: receives"), theme);
+    x = legend_item(p, x, room, tr("above: sends, below: receives"), theme);
     p.setPen(QPen(theme.accent, 1.5, Qt::DashLine));
     p.drawLine(QPointF(x, y + side / 2), QPointF(x + 20, y + side / 2));
     legend_item(p, x + 26, room, tr("by ports alone"), theme);

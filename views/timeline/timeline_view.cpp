@@ -9,7 +9,6 @@
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
-#include <functional>
 
 #include "views/drawing/imgui/color.h"
 #include "views/drawing/theme.h"
@@ -20,13 +19,19 @@ namespace {
 /// More than fit on a screen at any zoom, at 16 bytes each.
 constexpr int64_t kMostEvents = 10'000'000;
 
+/// The top of a line of text in the middle of a lane.
+float text_top(float top, float height) { return std::floor(top + (height - ImGui::GetTextLineHeight()) / 2); }
+
 }  // namespace
 
 TimelineView::TimelineView(QWidget* parent) : View(parent) {
-  rows_shown_ = new QComboBox(this);
-  rows_shown_->addItems({tr("threads and operators"), tr("threads"), tr("operators"), tr("routers")});
+  rows_shown_ =
+      add_choice(tr("Rows"), tr("The lanes below the batches"),
+                 {{tr("threads and operators"), tr("A lane for each thread, below them one for each operator")},
+                  {tr("threads"), tr("A lane for each thread")},
+                  {tr("operators"), tr("A lane for each operator")},
+                  {tr("routers"), tr("A lane for each router: its own steps and those of its branches")}});
   rows_shown_->setAccessibleName(tr("Rows on show"));
-  bar()->addWidget(rows_shown_);
   branches_ = add_choice(tr("Branches"), tr("How colours tell branches apart"));
   fill_branch_schemes(branches_);
   facts_ = new QLabel(this);
@@ -259,40 +264,47 @@ void TimelineView::frame() {
   ImGui::End();
 }
 
-/// Draws the rows chosen to be shown, `width` wide, each with its name in its first `label` pixels. The other run's
-/// batches and workers are below this one's.
-void TimelineView::draw_lanes(float width, float label) {
-  const float height = ImGui::GetTextLineHeight() + 8;
-  const auto lane = [&](const QString& name, const std::function<void(float top)>& draw_bars) {
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    ImGui::Dummy({width - 16, height});
-    if (!ImGui::IsItemVisible()) return;
-    ImDrawList* draw = ImGui::GetWindowDrawList();
-    draw->PushClipRect({at.x, at.y}, {at.x + label - 8, at.y + height}, true);
-    draw->AddText({at.x, at.y + 3}, color(Theme::of(palette()).text), name.toUtf8().constData());
-    draw->PopClipRect();
-    draw_bars(at.y);
+std::vector<TimelineView::Lane> TimelineView::lanes() const {
+  std::vector<Lane> lanes;
+  const auto add = [&](const QString& name, const TimelineRow& row, const Timeline& of) {
+    if (is_shown(row)) lanes.push_back({name, &row, &of});
   };
-  const auto events = [&](const QString& name, const TimelineRow& row, const Timeline& of) {
-    lane(name, [&](float top) { draw_lane(row, of, lane_left_, lane_width_, top, height - 2); });
-  };
-  bool beneath_drawn = false;
-  const auto draw_beneath = [&] {
-    beneath_drawn = true;
+  const auto add_beneath = [&] {
     for (const Beneath& run : data_.beneath)
-      for (const TimelineRow& row : *run.rows)
-        if (is_shown(row)) events(tr("%1: %2").arg(run.name, row.name), row, *run.timeline);
+      for (const TimelineRow& row : *run.rows) add(tr("%1: %2").arg(run.name, row.name), row, *run.timeline);
   };
+  bool beneath_added = false;
   for (const TimelineRow& row : *data_.rows) {
     const bool of_run = row.kind == TimelineRow::Kind::batches || row.kind == TimelineRow::Kind::thread;
-    if (!of_run && !beneath_drawn) draw_beneath();
-    if (!is_shown(row)) continue;
-    events(row.name, row, *data_.timeline);
+    if (!of_run && !beneath_added) add_beneath(), beneath_added = true;
+    add(row.name, row, *data_.timeline);
     // Below the batches whose guards they are.
     if (row.kind == TimelineRow::Kind::batches && !data_.guards.empty())
-      lane(tr("guards"), [&](float top) { draw_guards(top, height - 2); });
+      lanes.push_back({tr("guards"), nullptr, nullptr});
   }
-  if (!beneath_drawn) draw_beneath();
+  if (!beneath_added) add_beneath();
+  return lanes;
+}
+
+void TimelineView::draw_lanes(float width, float label) {
+  const std::vector<Lane> lanes = this->lanes();
+  // A few lanes share the room, each up to three times as tall as its text needs.
+  const float needed = ImGui::GetTextLineHeight() + 8, gap = ImGui::GetStyle().ItemSpacing.y;
+  const float shared = ImGui::GetContentRegionAvail().y / static_cast<float>(std::max<size_t>(1, lanes.size())) - gap;
+  const float height = std::floor(std::clamp(shared, needed, 3 * needed));
+  for (const Lane& lane : lanes) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    ImGui::Dummy({width - 16, height});
+    if (!ImGui::IsItemVisible()) continue;
+    ImDrawList* draw = ImGui::GetWindowDrawList();
+    draw->PushClipRect({at.x, at.y}, {at.x + label - 8, at.y + height}, true);
+    draw->AddText({at.x, text_top(at.y, height - 2)}, color(Theme::of(palette()).text), lane.name.toUtf8().constData());
+    draw->PopClipRect();
+    if (lane.row)
+      draw_lane(*lane.row, *lane.of, lane_left_, lane_width_, at.y, height - 2);
+    else
+      draw_guards(at.y, height - 2);
+  }
 }
 
 bool TimelineView::is_shown(const TimelineRow& row) const {
@@ -337,7 +349,7 @@ void TimelineView::draw_guards(float top, float height) {
     draw->AddRectFilled({from, missed ? top + 1 : top + height / 2}, {to, top + height - 1}, color(fill, 0.85));
     const QByteArray words = guards_text(bar.of).toUtf8();
     if (missed && to - from > ImGui::CalcTextSize(words.constData()).x + 6)
-      draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), words.constData());
+      draw->AddText({from + 3, text_top(top, height)}, color(Theme::text_on(fill)), words.constData());
     if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top &&
         io.MousePos.y < top + height)
       ImGui::SetTooltip(
@@ -417,7 +429,7 @@ void TimelineView::draw_lane(const TimelineRow& row, const Timeline& of, float l
                            : row.kind == TimelineRow::Kind::op ? QString::fromStdString(of.steps[step].name)
                                                                : QString::fromStdString(of.steps[step].op);
       draw->PushClipRect({from, top}, {to - 2, top + height}, true);
-      draw->AddText({from + 3, top + 2}, color(Theme::text_on(fill)), name.toUtf8().constData());
+      draw->AddText({from + 3, text_top(top, height)}, color(Theme::text_on(fill)), name.toUtf8().constData());
       draw->PopClipRect();
     }
     if (ImGui::IsWindowHovered() && io.MousePos.x >= from && io.MousePos.x < to && io.MousePos.y >= top &&

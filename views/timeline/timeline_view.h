@@ -51,6 +51,15 @@ class TimelineView : public View, public TellsApart {
   };
   void show_data(Data data);
   void frame();
+  /// A row, or the outcomes of guards if there is none, with its name.
+  struct Lane {
+    QString name;
+    const TimelineRow* row;
+    const Timeline* of;
+  };
+  /// The rows chosen to be shown. The other run's batches and workers are below this one's.
+  std::vector<Lane> lanes() const;
+  /// Draws them `width` wide, each with its name in its first `label` pixels.
   void draw_lanes(float width, float label);
   /// The outcomes of guards, batch by batch.
   void draw_guards(float top, float height);
