@@ -149,6 +149,17 @@ class PlacementViewTest : public QObject {
       }
   }
 
+  void figures_end_above_what_stands_below_them() {
+    PlacementPage page = page_of_shape(1, 8, 2);
+    page.figures.resize(7), page.other_figures.resize(7), page.other_part = "fitted";
+    for (const QSizeF size : {QSizeF(990, 540), QSizeF(1350, 820)}) {
+      const PlacementLayout layout(page, size, 15, 8);
+      // A row of headings above each part.
+      QVERIFY(layout.figures.height() >= 16 * layout.row() + PlacementLayout::kPartGap - 1e-6);
+      QVERIFY(layout.row() >= layout.line() && layout.figures.bottom() < layout.front.top() - layout.line() - 4);
+    }
+  }
+
   void an_expert_is_dragged_and_the_figures_follow_and_go_back() {
     PlacementView view;
     Shell shell(view);

@@ -181,7 +181,7 @@ void add_budget(const RunSummaryFigures& f, OverviewPageModel& page) {
 void add_guards(const GuardCosts& g, OverviewPageModel& page) {
   const QString outcomes = tr("%1 held, %2 missed").arg(count_text(g.hits), count_text(g.misses));
   QStringList parts, tips;
-  tips << tr("Guards: %1 in the whole run. Counted.").arg(outcomes);
+  tips << tr("Guards: %1 in the batches that were recorded. Counted.").arg(outcomes);
   if (g.tests_ms) {
     parts << tr("tests %1 a batch").arg(duration_text(*g.tests_ms));
     tips << tr("Tests cost a hit and a miss alike.");
@@ -197,8 +197,11 @@ void add_guards(const GuardCosts& g, OverviewPageModel& page) {
   }
   if (parts.isEmpty()) return;
   tips << tr("Measured while recording, in %1.").arg(counted_text(g.batches, "batch", "batches"));
-  page.figures.push_back(
-      {.name = tr("Guards"), .note = outcomes, .tip = tips.join("<br>"), .before = parts.join(", "), .apart = true});
+  page.figures.push_back({.name = tr("Guards"),
+                          .note = tr("%1 while recording").arg(outcomes),
+                          .tip = tips.join("<br>"),
+                          .before = parts.join(", "),
+                          .apart = true});
 }
 
 /// "8", "4 to 8"; empty of no router.

@@ -6,7 +6,7 @@
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kGap = 4, kBar = 4;
+constexpr double kMargin = 12, kGap = 4, kBar = 4, kLeastFront = 30;
 /// A grid with a gap at its end counts as smaller by this factor.
 constexpr double kRagged = 0.75;
 
@@ -42,10 +42,13 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
   const double scale = 6 * digit;  // figures of the layers' imbalance stand before their bars
   layers = {kMargin + scale, cluster.bottom() + line + 2 * kGap, left - scale, strip};
   const double rows = page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2);
-  figures = {kMargin * 2 + left, top, side, std::min(rows * (line + 3), high / 2)};
+  // Figures stand close before the chart below them gets less than three lines, with its title and its axis.
+  const double for_chart = 5.6 * line, least_chart = 3 * line;
+  row_ = std::clamp((high - for_chart - least_chart) / rows, line, line + 3);
+  figures = {kMargin * 2 + left, top, side, std::clamp(high - for_chart - kLeastFront, line, rows * row_ + kPartGap)};
   const double axis = 8 * digit, below = figures.bottom() + 3 * line;
   front = {figures.left() + axis, below, side - axis - digit,
-           std::max(30.0, size.height() - kMargin - 2.6 * line - below)};
+           std::max(kLeastFront, size.height() - kMargin - 2.6 * line - below)};
   for (const double imbalance : page.layers) most_layer_ = std::max(most_layer_, imbalance);
   choose_grid();
   scale_front();

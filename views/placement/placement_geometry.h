@@ -50,6 +50,9 @@ class PlacementLayout {
   const std::vector<double>& imbalance_ticks() const { return x_ticks_; }
   const std::vector<double>& pairs_ticks() const { return y_ticks_; }
   double line() const { return line_; }
+  /// The height of a row of figures, and the room between those of two parts.
+  double row() const { return row_; }
+  static constexpr double kPartGap = 2;
   double digit() const { return digit_; }
 
  private:
@@ -57,7 +60,7 @@ class PlacementLayout {
   void scale_front();
 
   const PlacementPage& page_;
-  double line_, digit_;
+  double line_, digit_, row_ = 0;
   int gpus_per_node_ = 1;
   int node_columns_ = 1, gpu_columns_ = 1, slot_columns_ = 1;
   double title_ = 0;

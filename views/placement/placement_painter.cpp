@@ -127,7 +127,7 @@ void paint_cluster(QPainter& p, const PlacementPage& page, const PlacementLayout
 double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QString& part,
                   const PlacementLayout& layout, double y, const Theme& theme) {
   const QRectF room = layout.figures;
-  const double row = layout.line() + 3, digit = layout.digit(), value = 9.5 * digit, change = 8 * digit;
+  const double row = layout.row(), digit = layout.digit(), value = 9.5 * digit, change = 8 * digit;
   const auto column = [&](double right, double wide) { return QRectF(right - wide, y, wide, row); };
   p.setPen(theme.faint);
   write_line(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, part);
@@ -135,6 +135,7 @@ double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QS
   write_line(p, column(room.right() - change, value), Qt::AlignRight, tr("now"));
   for (const ShownFigure& f : figures) {
     y += row;
+    if (y + row > room.bottom() + 1) break;  // the table has all
     p.setPen(theme.text);
     write_line(p, {room.left(), y, room.width() - 2 * value - change, row}, Qt::AlignLeft, f.name);
     write_line(p, column(room.right() - change - value, value), Qt::AlignRight, value_text(f, f.before));
@@ -144,12 +145,13 @@ double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QS
     p.setPen(difference.startsWith(QChar(0xb1)) ? theme.faint : *f.now < *f.before ? theme.good : theme.bad);  // ±
     write_line(p, column(room.right(), change), Qt::AlignRight, difference);
   }
-  return y + row + 2;
+  return y + row + PlacementLayout::kPartGap;
 }
 
 void paint_figures(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const double y = paint_part(p, page.figures, page.part, layout, layout.figures.top(), theme);
-  if (!page.other_part.isEmpty()) paint_part(p, page.other_figures, page.other_part, layout, y, theme);
+  if (!page.other_part.isEmpty() && y + layout.row() <= layout.figures.bottom() + 1)
+    paint_part(p, page.other_figures, page.other_part, layout, y, theme);
 }
 
 void paint_axes(QPainter& p, const PlacementLayout& layout, const Theme& theme) {

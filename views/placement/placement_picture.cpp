@@ -85,7 +85,7 @@ QString PlacementPicture::tip(QPointF place) const {
     return tr("%1: imbalance %2, cross pairs %3, as fitted. Click it to take it.")
         .arg(QString::fromStdString(page_.front[*point].name), QString::number(page_.front[*point].imbalance, 'g', 3),
              QString::number(page_.front[*point].cross_pairs, 'g', 3));
-  const double row = layout.line() + 3;
+  const double row = layout.row();
   if (layout.figures.contains(place)) {
     const auto number = static_cast<int>((place.y() - layout.figures.top()) / row) - 1,
                own = static_cast<int>(page_.figures.size());
