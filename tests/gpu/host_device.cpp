@@ -78,32 +78,49 @@ class WatchedMemory {
   /// Hides all but these ranges.
   void hide(const std::vector<ByteRange>& ranges, Memory which) {
     kept_.assign(memory_, memory_ + bytes_);
-    readable_.assign(static_cast<size_t>(bytes_), false);
-    writable_ = readable_;
+    may_.assign(static_cast<size_t>(bytes_), 0);
     for (const ByteRange& range : ranges) {
       if (range.memory != which) continue;
-      std::fill(readable_.begin() + range.begin, readable_.begin() + range.end, true);
-      if (range.writes) std::fill(writable_.begin() + range.begin, writable_.begin() + range.end, true);
+      const uint8_t may = range.writes ? kReads | kWrites : kReads;
+      for (int64_t i = range.begin; i < range.end; ++i) may_[i] |= may;
     }
-    for (int64_t i = 0; i < bytes_; ++i)
-      if (!readable_[i]) memory_[i] = kPoison;
+    hide_bytes(memory_, may_.data(), bytes_);
   }
   /// Shows them again; the first byte that was written without leave, -1: none.
   int64_t show() {
     int64_t wrong = -1;
-    for (int64_t i = 0; i < bytes_; ++i) {
-      if (writable_[i]) continue;
-      if (wrong < 0 && memory_[i] != (readable_[i] ? kept_[i] : kPoison)) wrong = i;
-      memory_[i] = kept_[i];
-    }
+    if (was_written(memory_, kept_.data(), may_.data(), bytes_))
+      for (int64_t i = bytes_ - 1; i >= 0; --i)
+        if (was_written(memory_ + i, kept_.data() + i, may_.data() + i, 1)) wrong = i;
+    bring_back(memory_, kept_.data(), may_.data(), bytes_);
     return wrong;
   }
 
  private:
+  // What a node may do with a byte. All loops are free of branches: every byte is looked at twice for each node.
+  static constexpr uint8_t kReads = 1, kWrites = 2;
+  static void hide_bytes(std::byte* __restrict memory, const uint8_t* __restrict may, int64_t bytes) {
+    for (int64_t i = 0; i < bytes; ++i) memory[i] = may[i] ? memory[i] : kPoison;
+  }
+  /// Whether a byte without leave is another than it was shown as.
+  static bool was_written(const std::byte* __restrict memory, const std::byte* __restrict kept,
+                          const uint8_t* __restrict may, int64_t bytes) {
+    uint8_t wrong = 0;
+    for (int64_t i = 0; i < bytes; ++i) {
+      const std::byte shown = may[i] ? kept[i] : kPoison;
+      wrong |= static_cast<uint8_t>(may[i] < kWrites ? shown ^ memory[i] : std::byte(0));
+    }
+    return wrong != 0;
+  }
+  static void bring_back(std::byte* __restrict memory, const std::byte* __restrict kept, const uint8_t* __restrict may,
+                         int64_t bytes) {
+    for (int64_t i = 0; i < bytes; ++i) memory[i] = may[i] < kWrites ? kept[i] : memory[i];
+  }
+
   std::byte* memory_;
   int64_t bytes_;
   std::vector<std::byte> kept_;
-  std::vector<bool> readable_, writable_;
+  std::vector<uint8_t> may_;  // kReads and kWrites, by byte
 };
 
 /// The lives of planned buffers, counted by the nodes that touch them: right in every order.
