@@ -45,9 +45,9 @@ std::string chance_text(const AnalyzeFigures& f) {
   }
   if (rows.size() > 1)
     text += "\n" + table_text(rows, {1, 2, 3}) + (chance.routers.size() > kShown ? "... (--json has all)\n" : "") +
-            "\nin brackets: 95 % of even routers with as many choices, drawn; beyond chance: of all routers and "
-            "questions\n"
-            "together one even recording in 20 has any\n";
+            "\nin brackets: where 95 % of even routers with as many choices lie, by drawing; beyond chance: judged "
+            "over all\n"
+            "routers and questions together, so that only one even recording in 20 has any\n";
   return text + "\n";
 }
 

@@ -5,6 +5,7 @@
 #include "app/cli/numbers_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
+#include "core/difference/causes.h"
 
 namespace stormcell::cli {
 namespace {
@@ -27,11 +28,14 @@ std::string branches_moved_text(const DiffLayer& layer) {
 }
 
 /// Two causes behind the first are enough to look at; --json has all.
-std::vector<std::string> verdict_sentences(const DiffVerdict& v) {
+std::vector<std::string> verdict_sentences(const DifferenceFigures& f) {
   constexpr size_t kShown = 2;
+  const DiffVerdict& v = f.verdict;
   std::vector<std::string> sentences = {
       sentence_of("verdict: " + (v.cause.empty() ? std::string("cannot be told") : v.cause) + ": " + v.evidence)};
-  if (!v.next.empty()) sentences.push_back(sentence_of("check: " + v.next));
+  // Where all choices agree there is nothing to check.
+  const bool all_agree = f.differing == 0 && v.cause == to_text(DiffCause::agree);
+  if (!v.next.empty() && !all_agree) sentences.push_back(sentence_of("check: " + v.next));
   for (size_t i = 0; i < std::min(kShown, v.also.size()); ++i)
     sentences.push_back(sentence_of("also " + v.also[i].cause + ": " + v.also[i].evidence));
   if (!v.cannot_be_told.empty())
@@ -123,16 +127,14 @@ std::string sequences_text(const DifferenceFigures& f) {
 std::string weights_text(const DifferenceFigures& f) {
   if (!f.weights) return {};
   return "weights    sum up to " + number_text(f.weights->mean_sum_a) + " and " + number_text(f.weights->mean_sum_b) +
-         " a cell; they differ by " + share_text(f.weights->median_difference) +
-         " in the middle, where choices agree\n";
+         " a cell; where choices agree, they differ by " + share_text(f.weights->median_difference) + " (median)\n";
 }
 
 }  // namespace
 
 Page difference_page(const DifferenceFigures& f) {
-  return {verdict_sentences(f.verdict), "a          " + f.a + "\nb          " + f.b + "\n" + matched_text(f) +
-                                            counts_text(f) + weights_text(f) + layers_table(f) + positions_text(f) +
-                                            sequences_text(f)};
+  return {verdict_sentences(f), "a          " + f.a + "\nb          " + f.b + "\n" + matched_text(f) + counts_text(f) +
+                                    weights_text(f) + layers_table(f) + positions_text(f) + sequences_text(f)};
 }
 
 }  // namespace stormcell::cli

@@ -33,7 +33,7 @@ std::string speed_words(const RunSummaryFigures& f) {
   const bool of_target = f.exit_target && f.is_verified();
   if (of_target) return sentence_of(over_model_sentence(*f.exit_target));
   if (verdict == SpeedVerdict::withheld)
-    return "The result is the same, and the speed-up was " + not_measured_text(*f.withheld) + ".";
+    return "The result is the same, but the speed-up was " + not_measured_text(*f.withheld) + ".";
   if (verdict != SpeedVerdict::faster) return std::string(speed_sentence(verdict));
   return short_name(f.model) + " runs " + number_text(*f.speedup) + " times as fast (95 % interval " +
          number_text((*f.speedup_ci95)[0]) + " to " + number_text((*f.speedup_ci95)[1]) + "), with the same result.";

@@ -13,8 +13,9 @@ namespace {
 class DiffVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "A", options_.a, "a session (S.storm, S.storm#3) or a trace: what is right, if one of them is");
-    add_argument(app, "B", options_.b, "a recording of the same tokens");
+    add_argument(app, "A", options_.a,
+                 "Names a session (S.storm, S.storm#3) or a trace, the one that is right if one of them is.");
+    add_argument(app, "B", options_.b, "Names another recording of the same tokens.");
     add_json_option(app, json_);
   }
 

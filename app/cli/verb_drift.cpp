@@ -16,17 +16,20 @@ Page page_of_drift(const SessionDrift& d) {
   const std::string a = d.a + "#" + std::to_string(d.run), b = d.other.session + "#" + std::to_string(d.other.run);
   if (!d.other.drift) return {{"Not judged: " + d.other.why_not + ".", sentence_of(d.other.doubt)}, ""};
   const DriftFigures& drift = *d.other.drift;
-  return {{a + " goes elsewhere than " + b + (drift.p_value <= .05 ? "." : " no more than by chance."),
+  return {{drift.p_value <= .05 ? a + " goes elsewhere than " + b + "."
+                                : a + " differs from " + b + " by no more than chance.",
            sentence_of(d.other.doubt)},
-          "total variation " + number_text(drift.distance) + ", by chance " + number_text(drift.expected) +
-              ", p = " + number_text(drift.p_value) + ", " + counted(drift.blocks, "block") + " of steps\n"};
+          "total variation " + number_text(drift.distance) + ", between random parts of both " +
+              number_text(drift.expected) + " (p = " + number_text(drift.p_value) + ", " +
+              counted(drift.blocks, "block") + " of steps)\n"};
 }
 
 class DriftVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
-    add_argument(app, "A", a_, "a session: S.storm, S.storm#3 or S.storm#name (the newest run)");
-    add_argument(app, "B", b_, "another recording of the same model");
+    add_argument(app, "A", a_,
+                 "Names a session: S.storm, S.storm#3 or S.storm#name (default: the newest run of the session).");
+    add_argument(app, "B", b_, "Names another recording of the same model.");
     add_json_option(app, json_);
   }
 

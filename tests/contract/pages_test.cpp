@@ -55,6 +55,14 @@ Arguments words_of(const std::string& line) {
   return words;
 }
 
+/// A line of route_trace() with another expert in one row of seven, so that some cells of each layer differ.
+void with_another_expert(int64_t row, std::string& line) {
+  if (row % 7 != 0) return;
+  size_t at = 0;
+  for (int column = 0; column < 5; ++column) at = line.find(',', at) + 1;
+  line[at] = static_cast<char>('0' + (line[at] - '0' + 4) % 8);
+}
+
 /// The verbs that the program's help lists.
 Arguments verbs_of_help() {
   Arguments verbs;
@@ -112,6 +120,8 @@ class PagesTest : public QObject, private Imports {
                                              "id,op,gpu,dtype,inputs,outputs,experts,rows,us,source\n"
                                              "a,product,H100,bf16,64,32,,1,12,my desk\n"
                                              "b,product,H100,bf16,64,32,,64,32,my desk\n"),
+                      // Every layer of 60 differs.
+        different = scratch_.write("different.csv", route_trace({.layers = 60}, "made-up.gguf", with_another_expert)),
                       router = json_of({"inspect", model, "--json", "-"})["routers"][0]["name"],
                       jobs = scratch_.write("jobs.json", R"({"schema": "stormcell.jobs/1", "jobs": [
  {"name": "one", "args": ["doctor"]}, {"name": "two", "args": ["recorder"]}, {"name": "three", "args": ["doctor"]}]})");
@@ -131,6 +141,8 @@ class PagesTest : public QObject, private Imports {
               {"export", {"export", session_, "--format", "csv", "--what", "loads", "-o", scratch_.path("loads.csv")}},
               {"report", {"report", session_, "-o", scratch_.path("report.html")}},
               {"compare", {"compare", plain_, other_}},
+              {"diff", {"diff", large_, different}},
+              {"drift", {"drift", plain_, other_}},
               {"batch", {"batch", jobs}},
               {"doctor", {"doctor"}}};
   }
@@ -189,7 +201,8 @@ class PagesTest : public QObject, private Imports {
     double worst = 0;
     std::string name;
     for (const Json& r : analysis["routers"])
-      if (r["imbalance_real"].get<double>() > worst) worst = r["imbalance_real"], name = r["router"];
+      if (const double imbalance = r["imbalance_real"]["max_over_mean_minus_1"]; imbalance > worst)
+        worst = imbalance, name = r["router"];
     QVERIFY2(lines[0].find(name + " (its busiest branch gets ") != std::string::npos, lines[0].c_str());
     const auto next = std::find_if(lines.begin(), lines.end(), [](const auto& l) { return l.starts_with("Next: "); });
     QVERIFY(next != lines.end());

@@ -42,8 +42,8 @@ class ContractPlaceTest : public QObject, private Placements {
     const Ended written = run_program({"export", session + "#1", "--format", "sglang", "-o", file}),
                 named = run_program({"export", session + "#2", "--format", "sglang", "-o", file}),
                 piped = run_program({"export", session + "#1", "--format", "sglang"});
-    QCOMPARE(written.out, file + ": placement #4 " + newest + "\n");
-    QCOMPARE(named.out, file + ": placement #2 (eplb) of run #1\n");
+    QCOMPARE(written.out, "The export is in " + file + ": placement #4 " + newest + ".\n");
+    QCOMPARE(named.out, "The export is in " + file + ": placement #2 (eplb) of run #1.\n");
     QVERIFY2(piped.err.find("placement #4 " + newest + " was written") != std::string::npos, piped.err.c_str());
     const Json listed = json_of({"inspect", session, "--json", "-"});
     QCOMPARE(listed["placements"].size(), size_t{2});
