@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <numeric>
 #include <optional>
@@ -68,6 +69,8 @@ std::vector<int32_t> drawn_order(const std::vector<PlanNode>& nodes, int32_t lea
   return order;
 }
 
+static_assert(kPoison == std::byte{0xff} && std::endian::native == std::endian::little);  // as words are made
+
 /// Bytes of one kind of memory, and how a node may see them.
 class WatchedMemory {
  public:
@@ -78,49 +81,47 @@ class WatchedMemory {
   /// Hides all but these ranges.
   void hide(const std::vector<ByteRange>& ranges, Memory which) {
     kept_.assign(memory_, memory_ + bytes_);
-    may_.assign(static_cast<size_t>(bytes_), 0);
+    reads_.assign(static_cast<size_t>(bytes_), std::byte(0));
+    writes_ = reads_;
     for (const ByteRange& range : ranges) {
-      if (range.memory != which) continue;
-      const uint8_t may = range.writes ? kReads | kWrites : kReads;
-      for (int64_t i = range.begin; i < range.end; ++i) may_[i] |= may;
+      if (range.memory != which || range.begin >= range.end) continue;
+      std::memset(&reads_[range.begin], 0xff, range.end - range.begin);
+      if (range.writes) std::memset(&writes_[range.begin], 0xff, range.end - range.begin);
     }
-    hide_bytes(memory_, may_.data(), bytes_);
+    each_word(
+        [&](int64_t at, size_t size) { put(memory_ + at, word(memory_ + at, size) | ~word(&reads_[at], size), size); });
   }
   /// Shows them again; the first byte that was written without leave, -1: none.
   int64_t show() {
     int64_t wrong = -1;
-    if (was_written(memory_, kept_.data(), may_.data(), bytes_))
-      for (int64_t i = bytes_ - 1; i >= 0; --i)
-        if (was_written(memory_ + i, kept_.data() + i, may_.data() + i, 1)) wrong = i;
-    bring_back(memory_, kept_.data(), may_.data(), bytes_);
+    each_word([&](int64_t at, size_t size) {
+      const uint64_t came = word(memory_ + at, size), kept = word(&kept_[at], size), writes = word(&writes_[at], size),
+                     shown = kept | ~word(&reads_[at], size);
+      const uint64_t changed = (came ^ shown) & ~writes & ~uint64_t{0} >> (64 - 8 * size);
+      if (changed != 0 && wrong < 0) wrong = at + std::countr_zero(changed) / 8;
+      put(memory_ + at, (came & writes) | (kept & ~writes), size);
+    });
     return wrong;
   }
 
  private:
-  // What a node may do with a byte. All loops are free of branches: every byte is looked at twice for each node.
-  static constexpr uint8_t kReads = 1, kWrites = 2;
-  static void hide_bytes(std::byte* __restrict memory, const uint8_t* __restrict may, int64_t bytes) {
-    for (int64_t i = 0; i < bytes; ++i) memory[i] = may[i] ? memory[i] : kPoison;
+  // Words, as every byte is looked at twice for each node.
+  template <class Visit>
+  void each_word(Visit visit) const {
+    int64_t at = 0;
+    for (; at + 8 <= bytes_; at += 8) visit(at, size_t{8});
+    if (at < bytes_) visit(at, static_cast<size_t>(bytes_ - at));
   }
-  /// Whether a byte without leave is another than it was shown as.
-  static bool was_written(const std::byte* __restrict memory, const std::byte* __restrict kept,
-                          const uint8_t* __restrict may, int64_t bytes) {
-    uint8_t wrong = 0;
-    for (int64_t i = 0; i < bytes; ++i) {
-      const std::byte shown = may[i] ? kept[i] : kPoison;
-      wrong |= static_cast<uint8_t>(may[i] < kWrites ? shown ^ memory[i] : std::byte(0));
-    }
-    return wrong != 0;
+  static uint64_t word(const std::byte* from, size_t size) {
+    uint64_t of = 0;
+    std::memcpy(&of, from, size);
+    return of;
   }
-  static void bring_back(std::byte* __restrict memory, const std::byte* __restrict kept, const uint8_t* __restrict may,
-                         int64_t bytes) {
-    for (int64_t i = 0; i < bytes; ++i) memory[i] = may[i] < kWrites ? kept[i] : memory[i];
-  }
+  static void put(std::byte* to, uint64_t of, size_t size) { std::memcpy(to, &of, size); }
 
   std::byte* memory_;
   int64_t bytes_;
-  std::vector<std::byte> kept_;
-  std::vector<uint8_t> may_;  // kReads and kWrites, by byte
+  std::vector<std::byte> kept_, reads_, writes_;  ///< all bits of a byte that a node may read, or write
 };
 
 /// The lives of planned buffers, counted by the nodes that touch them: right in every order.
