@@ -92,7 +92,7 @@ std::string asked_text(const AnalyzeFigures& f) {
     const DriftFigures& d = *f.against->drift;
     return "The routing differs from that of " + other + (d.p_value <= kChance ? " beyond" : " by no more than") +
            " chance: they are " + number_text(d.distance, 2) + " apart, and random parts of both " +
-           number_text(d.expected, 2) + ".";
+           number_text(d.expected, 2) + "." + (f.against->doubt.empty() ? "" : " " + sentence_of(f.against->doubt));
   }
   if (f.cache && f.cache->all.rate)
     return "The cache would hit " + share_text(*f.cache->all.rate) + " of its " +

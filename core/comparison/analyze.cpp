@@ -168,21 +168,9 @@ void look_at_slots(const RunSummary& run, AnalyzeFigures& figures) {
   if (loaded_ranks > 0) figures.imbalance_of_ranks = of_ranks / static_cast<double>(loaded_ranks);
 }
 
-nlohmann::ordered_json json_of(const std::optional<DriftFigures>& drift) {
-  if (!drift) return nullptr;
-  return {{"total_variation", drift->distance},
-          {"by_chance", drift->expected},
-          {"by_chance_middle", drift->by_chance.middle},
-          {"by_chance_low", drift->by_chance.low},
-          {"by_chance_high", drift->by_chance.high},
-          {"p_value", drift->p_value},
-          {"confidence", 1 - drift->p_value},
-          {"blocks", drift->blocks}};
-}
-
 nlohmann::ordered_json json_of(const AgainstFigures& a) {
   nlohmann::ordered_json json = {
-      {"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", json_of(a.drift)}};
+      {"session", a.session}, {"run", a.run}, {"status", to_text(a.status)}, {"drift", drift_json(a.drift)}};
   json["why_not"] = text_or_null(a.why_not), json["doubt"] = text_or_null(a.doubt);
   return json;
 }
@@ -343,7 +331,7 @@ std::string to_json(const AnalyzeFigures& f) {
                               {"p50", or_null(f.reuse->p50)},
                               {"p90", or_null(f.reuse->p90)},
                               {"p99", or_null(f.reuse->p99)}};
-  json["drift"] = json_of(f.drift);
+  json["drift"] = drift_json(f.drift);
   json["against"] = f.against ? json_of(*f.against) : nlohmann::ordered_json();
   json["cache"] = f.cache ? json_of(*f.cache) : nlohmann::ordered_json();
   add_chance(f.chance, json);

@@ -1,6 +1,7 @@
 #include "core/comparison/recording_drift.h"
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <vector>
 
@@ -55,6 +56,18 @@ bool has_order(const Recording& recording) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json drift_json(const std::optional<DriftFigures>& drift) {
+  if (!drift) return nullptr;
+  return {{"total_variation", drift->distance},
+          {"by_chance", drift->expected},
+          {"by_chance_middle", drift->by_chance.middle},
+          {"by_chance_low", drift->by_chance.low},
+          {"by_chance_high", drift->by_chance.high},
+          {"p_value", drift->p_value},
+          {"confidence", 1 - drift->p_value},
+          {"blocks", drift->blocks}};
+}
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift) {
   if (!drift) return {};

@@ -1,6 +1,7 @@
 // Drift of a recording: between its halves if it has only counts, and against another recording.
 #pragma once
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -33,6 +34,8 @@ struct Recording {
 inline constexpr int64_t kMostChoicesUnasked = int64_t{1} << 26;
 
 std::optional<DriftFigures> figures_of(const std::optional<Drift>& drift);
+/// null: nothing was judged.
+nlohmann::ordered_json drift_json(const std::optional<DriftFigures>& drift);
 
 /// Drift between the halves of counts, whose batches are steps in order.
 std::optional<DriftFigures> drift_of_counts(const Recording& recording, const Progress& progress);

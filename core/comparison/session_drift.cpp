@@ -42,13 +42,7 @@ std::string to_json(const SessionDrift& d) {
                {"run", d.other.run},
                {"status", to_text(d.other.status)},
                {"batches", d.other.batches}};
-  json["drift"] = nullptr;
-  if (d.other.drift)
-    json["drift"] = {{"total_variation", d.other.drift->distance},
-                     {"by_chance", d.other.drift->expected},
-                     {"p_value", d.other.drift->p_value},
-                     {"confidence", 1 - d.other.drift->p_value},
-                     {"blocks", d.other.drift->blocks}};
+  json["drift"] = drift_json(d.other.drift);
   json["differ"] = d.other.drift ? nlohmann::ordered_json(d.other.drift->p_value <= .05) : nlohmann::ordered_json();
   json["why_not"] = text_or_null(d.other.why_not);
   json["doubt"] = text_or_null(d.other.doubt);

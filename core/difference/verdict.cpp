@@ -117,7 +117,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
       unlike.evidence += "; at the first router they have " + percent(at_first) + " of their choices in common";
     return set_cause(unlike, verdict);
   }
-  verdict.evidence = evidence + "; why cannot be told from ids: " + kRecordScores;
+  verdict.evidence = evidence + "; why cannot be told from ids";
   verdict.next = "the margins of the cells that differ: near ties are chance, others are not";
 }
 

@@ -220,8 +220,11 @@ class ContractAnalyzeTest : public QObject, private Imports {
     const Json judged = against(session, renamed);
     QVERIFY2(judged["drift"].is_object() && judged["doubt"].get<std::string>().starts_with(doubt),
              judged.dump().c_str());
-    const std::string text = text_of({"analyze", session, "--against", renamed});
-    QVERIFY2(text.find("\n" + doubt) != std::string::npos, text.c_str());
+    // It stands behind the conclusion that it casts doubt on, and in the details.
+    const std::string text = text_of({"analyze", session, "--against", renamed}),
+                      all = text_of({"analyze", session, "--against", renamed, "--all"});
+    QVERIFY2(text.substr(0, text.find("\n\n")).find(". N" + doubt.substr(1)) != std::string::npos, text.c_str());
+    QVERIFY2(all.find("\n" + doubt) != std::string::npos, all.c_str());
     const char* const counts = R"({"logical_count": [[8,1,1,8]]})";
     const Json unnamed = against(session_of("unnamed", counts, ".json"), session_of("unnamed-too", counts, ".json"));
     QVERIFY2(unnamed["doubt"].get<std::string>().find("a trace did not name its own") != std::string::npos,
