@@ -20,6 +20,7 @@
 #include "app/studio/open_list.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "views/drawing/theme.h"
@@ -110,7 +111,7 @@ QString result_of(const RunLine& run) {
     words << MainWindow::tr("speed-up %1").arg(QString::fromStdString(not_measured_text(*figures.withheld)));
   QStringList left_out;
   for (const QString& pass : views::default_passes())
-    if (!chosen->enabled.contains(pass)) left_out << pass;
+    if (!chosen->enabled.contains(pass)) left_out << QString::fromStdString(pass_name(pass.toStdString()));
   left_out.sort();
   if (!left_out.isEmpty()) words << MainWindow::tr("without %1").arg(left_out.join(", "));
   if (const QString options = views::options_text(*chosen); !options.isEmpty()) words << options;

@@ -42,7 +42,7 @@ PassSwitches::PassSwitches(QWidget* parent) : QWidget(parent) {
   form->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   for (const PassLine& line : list_passes()) {
     const QString pass = QString::fromStdString(line.id);
-    auto* box = new QCheckBox(pass, list_);
+    auto* box = new QCheckBox(QString::fromStdString(line.name), list_);
     box->setAccessibleDescription(QString::fromStdString(line.summary));
     connect(box, &QCheckBox::clicked, this, [this, box, pass](bool on) {
       // The state follows from what is run.
@@ -116,7 +116,8 @@ void PassSwitches::set_switches(const std::vector<PassSwitch>& switches, bool op
     const PassSwitch* of = find_switch(switches, box.key());
     box.value()->setEnabled(open && of);
     box.value()->setChecked(of && of->on);
-    const QString summary = box.value()->accessibleDescription();
+    // The command line calls it by its id.
+    const QString summary = tr("%1 (%2)").arg(box.value()->accessibleDescription(), box.key());
     box.value()->setToolTip(of && !of->obstacle.isEmpty() ? summary + "\n" + of->obstacle : summary);
     on += of && of->on;
   }

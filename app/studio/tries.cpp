@@ -6,6 +6,7 @@
 
 #include "app/studio/command_line.h"
 #include "core/base/error.h"
+#include "core/base/pass_names.h"
 #include "core/base/run_kind.h"
 #include "core/summary/quality_text.h"
 #include "views/optimisations/optimisations_model.h"
@@ -16,6 +17,7 @@ namespace {
 
 QString tr_tries(const char* text) { return QCoreApplication::translate("Tries", text); }
 QString qt(const std::string& text) { return QString::fromStdString(text); }
+QString name_of_pass(const std::string& id) { return qt(pass_name(id)); }
 
 /// Targets are of optimize: a try has the thresholds and the passes that were found.
 void leave_out_optimize(ExperimentOptions& options) {
@@ -86,7 +88,7 @@ QString changed_text(const SessionOverview& session, const RunLine& run, const T
     words << tr_tries("optimised: %1 in the plan").arg(views::counted_text(passes, "pass", "passes"));
     QStringList without;
     for (const QString& pass : views::default_passes())
-      if (!chosen->enabled.contains(pass)) without << pass;
+      if (!chosen->enabled.contains(pass)) without << name_of_pass(pass.toStdString());
     without.sort();
     if (!without.isEmpty()) words << tr_tries("without %1").arg(without.join(", "));
     if (const QString options = views::options_text(*chosen); !options.isEmpty()) words << options;
@@ -243,9 +245,9 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
   for (const BranchOff& branch : was.off)
     if (!has(is, branch)) words << tr_tries("%1 on").arg(name_of(branch));
   for (const auto& [id, parameters] : changed.passes)
-    if (!base.passes.contains(id)) words << tr_tries("%1 on").arg(qt(id));
+    if (!base.passes.contains(id)) words << tr_tries("%1 on").arg(name_of_pass(id));
   for (const auto& [id, parameters] : base.passes)
-    if (!changed.passes.contains(id)) words << tr_tries("%1 off").arg(qt(id));
+    if (!changed.passes.contains(id)) words << tr_tries("%1 off").arg(name_of_pass(id));
   if (was.k != is.k) words << (is.k > 0 ? QString("k %1").arg(is.k) : tr_tries("the model's own k"));
   if (was.force != is.force)
     words << (is.force.empty() ? tr_tries("choices of the routers") : tr_tries("choices of %1").arg(qt(is.force)));

@@ -60,8 +60,8 @@ class TriesTest : public QObject {
     QVERIFY(try_settings(run) == base);
     TrySettings less = base;
     less.passes.erase("vertical-fusion");
-    QCOMPARE(changes_between(base, less), QStringList{"vertical-fusion off"});
-    QCOMPARE(changes_between(less, base), QStringList{"vertical-fusion on"});
+    QCOMPARE(changes_between(base, less), QStringList{"Fuse neighbours off"});
+    QCOMPARE(changes_between(less, base), QStringList{"Fuse neighbours on"});
     QVERIFY(config_of_try(some_settings()).empty());
     const PlanConfig config = parse_plan_config(config_of_try(base), "here");
     QVERIFY(PlanPasses(config.passes.begin(), config.passes.end()) == base.passes);

@@ -116,6 +116,8 @@ class LoopTest : public QObject {
     QVERIFY2(seen(), qPrintable(control->accessibleName()));
   }
   void click_in_panel(QWidget* control) {
+    // Rows come and go with the run on show, and are laid out a turn of the event loop later.
+    QTest::qWait(200);
     scroll_to(control);
     click(control);
   }
