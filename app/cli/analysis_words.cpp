@@ -63,7 +63,8 @@ std::string whether_beyond_chance(const std::vector<UnevenRouter>& worst, const 
   if (beyond.empty()) return "That may be chance: even routers with as many choices can be as uneven.";
   if (worst.size() == 1) return "That is beyond chance.";
   if (const int64_t others = f.chance.routers_beyond() - std::ssize(beyond); beyond.size() == worst.size())
-    return "All of them are beyond chance" + (others > 0 ? ", and so are " + with_commas(others) + " others." : ".");
+    return std::string(worst.size() == 2 ? "Both" : "All of them") + " are beyond chance" +
+           (others > 0 ? ", and so are " + counted(others, "other") + "." : ".");
   return "Only " + joined_with_and(beyond) + (beyond.size() == 1 ? " is" : " are") + " beyond chance.";
 }
 

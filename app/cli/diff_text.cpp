@@ -32,7 +32,7 @@ std::vector<std::string> verdict_sentences(const DifferenceFigures& f) {
   constexpr size_t kShown = 2;
   const DiffVerdict& v = f.verdict;
   std::vector<std::string> sentences = {
-      sentence_of("verdict: " + (v.cause.empty() ? std::string("cannot be told") : v.cause) + ": " + v.evidence)};
+      sentence_of("verdict: " + (v.cause.empty() ? "" : v.cause + ": ") + v.evidence)};
   // Where all choices agree there is nothing to check.
   const bool all_agree = f.differing == 0 && v.cause == to_text(DiffCause::agree);
   if (!v.next.empty() && !all_agree) sentences.push_back(sentence_of("check: " + v.next));
