@@ -5,7 +5,6 @@
 #include "app/cli/numbers_text.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
-#include "core/difference/causes.h"
 
 namespace stormcell::cli {
 namespace {
@@ -33,8 +32,8 @@ std::vector<std::string> verdict_sentences(const DifferenceFigures& f) {
   const DiffVerdict& v = f.verdict;
   std::vector<std::string> sentences = {
       sentence_of("verdict: " + (v.cause.empty() ? "" : v.cause + ": ") + v.evidence)};
-  // Where all choices agree there is nothing to check.
-  const bool all_agree = f.differing == 0 && v.cause == to_text(DiffCause::agree);
+  // If all choices agree there is nothing to check.
+  const bool all_agree = f.differing == 0 && v.cause == "agree";
   if (!v.next.empty() && !all_agree) sentences.push_back(sentence_of("check: " + v.next));
   for (size_t i = 0; i < std::min(kShown, v.also.size()); ++i)
     sentences.push_back(sentence_of("also " + v.also[i].cause + ": " + v.also[i].evidence));
