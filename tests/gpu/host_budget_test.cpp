@@ -70,7 +70,7 @@ class HostBudgetTest : public QObject {
   void random_graphs_give_the_oracle_s_answers_under_budgets() {
     QFETCH(int, from);
     int64_t cases = 0, waves = 0;
-    for (uint64_t seed = 0; seed < (kSanitized ? 3 : 12); ++seed) {
+    for (uint64_t seed = 0; seed < (kSanitized ? 3 : 8); ++seed) {
       const RandomCase c = case_of(seed, static_cast<uint64_t>(from));
       HostDevice device;
       device.order_seed = seed + 1;
