@@ -204,7 +204,8 @@ class DigitsTest : public QObject {
     QVERIFY2(whole > 2 * 2140496 && whole < 1.02 * 2 * 2140496 &&
                  std::fabs(first / whole - j["routers"][0]["exit_cost"].get<double>()) < 1e-9,
              j["item_flops"].dump().c_str());
-    const std::string told = run_program({"inspect", kModel}).out, head = told.substr(0, told.find('\n'));
+    const std::string told = run_program({"inspect", kModel}).out, details = told.substr(told.find("\n\n") + 2),
+                      head = details.substr(0, details.find('\n'));
     QVERIFY2(head.find(", trained weights, ") != std::string::npos &&
                  head.find(" MFLOP an item, from the first exit to the whole network") != std::string::npos &&
                  head.find("branches get as many") == std::string::npos,
