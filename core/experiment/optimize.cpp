@@ -1,5 +1,4 @@
-// The main job, stage by stage: profile, passes, measuring, leaving out what loses, verification, figures, the
-// optimised run's record.
+// The main job: profile, passes, measuring, leaving out what loses, verification, figures, a recording.
 #include <algorithm>
 #include <exception>
 #include <functional>
@@ -224,8 +223,7 @@ class Optimization {
       candidates_ = {};  // before the next ones are made
       make_plans(OnTheirOwn::no);
       for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
-      // Takes half the time, because the single plans are measured already. If no plan is left, the baseline has been
-      // measured.
+      // Half the time suffices, because the single plans are measured already.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
     measure_what_is_stated();
