@@ -68,18 +68,26 @@ std::string whether_beyond_chance(const std::vector<UnevenRouter>& worst, const 
   return "Only " + joined_with_and(beyond) + (beyond.size() == 1 ? " is" : " are") + " beyond chance.";
 }
 
+double mean_distance(const std::vector<UnevenRouter>& all) {
+  return std::accumulate(all.begin(), all.end(), 0.,
+                         [](double sum, const UnevenRouter& r) { return sum + r.distance; }) /
+         static_cast<double>(all.size());
+}
+
+/// Whether loads are further from even ones than chance moves them: else a search would fit a placement to chance.
+bool suffices_for_placement(const std::vector<UnevenRouter>& all, const std::optional<DriftFigures>& drift) {
+  return !all.empty() && drift && mean_distance(all) > 2 * drift->expected;
+}
+
 std::string sample_text(const std::vector<UnevenRouter>& all, const std::optional<DriftFigures>& drift) {
   if (all.empty()) return {};
   if (!drift)
     return "Whether the sample is enough for a placement cannot be told: record more steps and analyze again.";
-  const double mean =
-      std::accumulate(all.begin(), all.end(), 0., [](double sum, const UnevenRouter& r) { return sum + r.distance; }) /
-      static_cast<double>(all.size());
   const std::string apart = "its halves are " + number_text(drift->distance, 2) + " apart, and random halves " +
                             number_text(drift->expected, 2);
   if (drift->p_value <= kChance)
     return "The routing drifts, so a placement made from this sample may not last: " + apart + ".";
-  if (mean <= 2 * drift->expected)
+  if (!suffices_for_placement(all, drift))
     return "The sample is not enough for a placement: chance moves its loads about as far as they are from even ones.";
   return "The sample is enough for a placement: " + apart + ".";
 }
@@ -112,7 +120,7 @@ std::vector<std::string> analysis_conclusions(const AnalyzeFigures& f) {
   const bool placeable = f.branches >= kFewestPlaced;
   if (placeable) sentences.push_back(sample_text(all, f.drift));
   sentences.push_back(asked_text(f));
-  sentences.push_back(placeable
+  sentences.push_back(placeable && suffices_for_placement(all, f.drift)
                           ? next_command({"place", run, "--cluster", "preset:8x-h100"})
                           : next_command({"export", run, "--format", "csv", "--what", "loads", "-o", "loads.csv"}));
   return sentences;

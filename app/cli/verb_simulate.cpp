@@ -176,7 +176,7 @@ std::vector<std::string> simulation_conclusions(const SimulateFigures& f, const 
       std::max_element(f.sensitivity.begin(), f.sensitivity.end(),
                        [](const Elasticity& a, const Elasticity& b) { return std::abs(a.value) < std::abs(b.value); });
   if (steepest != f.sensitivity.end())
-    sentences.push_back("10 % more of " + steepest->figure + " changes the step most, by " +
+    sentences.push_back("The step hangs most on this figure: " + steepest->figure + ". A tenth more changes it by " +
                         number_text(10 * steepest->value) + " %.");
   sentences.push_back(next_command({"place", f.session + "#" + std::to_string(f.run), "--cluster", cluster}));
   return sentences;

@@ -75,8 +75,8 @@ const PlanFigures* plan_of(const RunSummaryFigures& run) {
 std::string cost_text(const WhatIfFigures& f) {
   std::string text;
   if (f.operations_before && f.operations_after) {
-    text = number_text(*f.operations_before, 4) + " operations for each " + f.item + " before, " +
-           number_text(*f.operations_after, 4) + " after";
+    text = with_commas(std::llround(*f.operations_before)) + " operations for each " + f.item + " before, " +
+           with_commas(std::llround(*f.operations_after)) + " after";
     if (*f.operations_before > 0) text += " (" + difference_text(*f.operations_after / *f.operations_before - 1) + ")";
   }
   const PlanFigures *before = plan_of(*f.before), *after = plan_of(*f.after);

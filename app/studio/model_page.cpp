@@ -123,8 +123,11 @@ QWidget* ModelPage::make_sheet() {
   rows->setContentsMargins(0, 0, 0, 0);
   rows->addWidget(heading(model_.name, kTitle, part));
   QStringList about;
-  if (model_.sheet) about << views::to_qstring(model_.sheet->kind);
-  if (!model_.family.isEmpty()) about << model_.family;
+  // The word of a kind is the format's own; a family says more.
+  if (!model_.family.isEmpty())
+    about << tr("family %1").arg(model_.family);
+  else if (model_.sheet)
+    about << views::to_qstring(model_.sheet->kind);
   about << QString(model_.model).replace('/', QString("/") + kBreak);
   auto* origin = new QLabel(about.join(", "), part);
   origin->setTextFormat(Qt::PlainText);

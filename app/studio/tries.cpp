@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 #include <algorithm>
+#include <cmath>
 #include <variant>
 
 #include "app/studio/command_line.h"
@@ -286,8 +287,9 @@ std::vector<TryRow> try_rows(const SessionOverview& session) {
       if (bytes > 0) row.memory = tr_tries("%1 of weights and activations").arg(views::bytes_text(bytes));
     }
     if (figures.item_costs)
-      row.operations = tr_tries("%1 operations for each %2")
-                           .arg(views::number_text(figures.item_costs->operations, 4), qt(figures.item_costs->item));
+      row.operations =
+          tr_tries("%1 operations for each %2")
+              .arg(views::count_text(std::llround(figures.item_costs->operations)), qt(figures.item_costs->item));
     if (figures.changed) row.answers = answers_of(*figures.changed);
     row.quality = quality_of(figures);
     rows.push_back(std::move(row));
