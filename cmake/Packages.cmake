@@ -1,4 +1,4 @@
-# What a tree for packages (STORMCELL_CHECKOUT=OFF) makes beside its programs: manual pages and completion, which the
+# A tree for packages (STORMCELL_CHECKOUT=OFF) makes more than its programs: manual pages and completion, which the
 # programs print, and icons in the sizes of freedesktop from their SVG. The target `package_files` is everything that
 # packages have.
 find_program(STORMCELL_RSVG_CONVERT rsvg-convert)

@@ -1,4 +1,4 @@
-// What a program decides while it runs, on the card that the tests play: turns of loops, choices that are replayed,
+// Decisions of a running program on the card that the tests play: turns of loops, choices that are replayed,
 // bodies of guards, weights that come late, steps that fail.
 #include <functional>
 

@@ -213,7 +213,7 @@ class HostMapsTest : public QObject {
       if (a.map == gpu::PixelMap::fold) a.grid_columns = 1;
     };
     const auto in_place = [](gpu::PixelArgs& a) {
-      // Where the copy would be read, the result's own memory is.
+      // The fault: the result's own memory stands in for the copy.
       if (a.ref[gpu::PixelArgs::kX].memory == gpu::Memory::control)
         a.ref[gpu::PixelArgs::kX] = a.ref[gpu::PixelArgs::kTo];
     };

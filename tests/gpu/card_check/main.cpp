@@ -38,7 +38,7 @@ class Checked {
   Device& device() { return device_; }
   /// As many cases as there are, or a few on a card that is played.
   int cases(int all, int played) const { return played_ ? played : all; }
-  /// Of each case, so that leftovers of one would show in the next.
+  /// Repeats each case, so that leftovers of one run show in the next.
   int runs() const { return cases(3, 2); }
 
   /// A case passes where `wrong` gives nothing. What is thrown is a failure of it.
