@@ -61,6 +61,10 @@ bool any_applied(const PipelineResult& passed) {
                      [](const PassOutcome& o) { return o.cumulative.applied; });
 }
 
+bool is_stop(const Error& error) {
+  return error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated;
+}
+
 /// A pass that leaves decisions out computes something else on purpose; empty: none does.
 std::string why_unequal_on_purpose(const PipelineResult& passed) {
   for (const PassOutcome& o : passed.outcomes)
@@ -74,12 +78,12 @@ std::string why_unequal_on_purpose(const PipelineResult& passed) {
 void ProvedPlans::open(const PipelineResult& passed) {
   const ExperimentState& s = work_.state();
   size_ = smallest_picture(s);
-  model_ = work_.judged_graph(size_);
   try {
+    model_ = work_.judged_graph(size_);
     if (size_ != s.picture) graph_after(passed, passed.outcomes.size());
   } catch (const Error& error) {
-    if (error.kind() != ErrorKind::failed) throw;
-    size_ = s.picture;  // a pass applies to no picture that small
+    if (is_stop(error) || size_ == s.picture) throw;
+    size_ = s.picture;  // the model or a pass takes no picture that small
     model_ = work_.judged_graph(size_);
   }
   ProofLimits limits;
@@ -113,6 +117,7 @@ std::optional<std::string> ProvedPlans::prove(const PipelineResult& passed) {
   if (!any_applied(passed)) return {};
   ExactProof& proof = proof_.emplace();
   proof.nodes = count_nodes(passed.graph);
+  proof.regions.assign(1, ExactRegion{proof.nodes, {}});  // the whole plan
   proof.reason = why_unequal_on_purpose(passed);
   if (!proof.reason.empty()) return {};
   try {
@@ -123,15 +128,15 @@ std::optional<std::string> ProvedPlans::prove(const PipelineResult& passed) {
     proof.branches_without_cells = outcome.branches_without_cells;
     proof.first_difference = outcome.difference;
     proof.reason = outcome.reason;
+    proof.regions.front().equal = outcome.equal;
     if (!outcome.equal) proof.needs = ExactNeeds{outcome.needs.bytes, outcome.needs.seconds};
     if (outcome.equal == false) return blamed(passed);
   } catch (const Error& error) {
-    if (error.kind() == ErrorKind::interrupted || error.kind() == ErrorKind::terminated) throw;
-    proof.equal.reset();
-    proof.reason = error.what();
+    if (is_stop(error)) throw;
+    // A plan that is known to differ still does where no pass could be asked.
+    if (!proof.equal) proof.reason = error.what();
   } catch (const std::bad_alloc&) {
-    proof.equal.reset();
-    proof.reason = "the memory was refused";
+    if (!proof.equal) proof.reason = "the memory was refused";
   }
   return {};
 }

@@ -78,7 +78,7 @@ ProofOutcome PlanProof::prove(const Graph& plan) {
   }
   for (int draw = 0; wants_draw(draw); ++draw) {
     if (!is_time_for(draw < std::ssize(drawn_) ? 1 : 2)) break;
-    progress_.report("proving the plan", draw, kLeastDraws);
+    progress_.report("proving the plan", draw, std::max(draw + 1, kLeastDraws));
     std::string why = difference(plan, draw);
     ++outcome.draws;
     if (!why.empty()) {

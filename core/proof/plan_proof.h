@@ -7,7 +7,6 @@
 // d / 2^61 for a polynomial of degree d.
 #pragma once
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>

@@ -43,7 +43,7 @@ FieldExtents extents_of(const RandomCase& from) {
 constexpr ProofLimits kAmple{600, int64_t{1} << 34, 1};
 
 /// The plan that lossless passes make of a profile in which every branch of even number got cells. So guards are made.
-Graph plan_of(const Graph& graph) {
+Graph lossless_plan(const Graph& graph) {
   LoadProfile profile;
   graph.for_each_node([&](NodeId id, int) {
     const Node& node = graph.node(id);
@@ -80,7 +80,7 @@ class PlanProofTest : public QObject {
     int rewritten = 0;
     for (uint64_t seed = 0; seed < 30; ++seed) {
       const RandomCase from = make_random_case(seed);
-      const Graph plan = plan_of(from.graph);
+      const Graph plan = lossless_plan(from.graph);
       rewritten += plan.nodes.size() != from.graph.nodes.size();
       const ProofOutcome outcome = proved(from, plan);
       QVERIFY2(outcome.equal == true, (from.name + ": " + outcome.difference + outcome.reason).c_str());
@@ -97,7 +97,7 @@ class PlanProofTest : public QObject {
       const RandomCase from = make_random_case(seed);
       const Progress unseen;
       PlanProof proof(std::make_shared<Graph>(from.graph), *from.weights, extents_of(from), {}, kAmple, unseen);
-      const Graph plan = plan_of(from.graph);
+      const Graph plan = lossless_plan(from.graph);
       for (const WrongPlan& wrong : wrong_plans(plan)) {
         if (to_text(wrong.graph) == to_text(plan)) continue;  // no two weights of one shape
         ++planted;
