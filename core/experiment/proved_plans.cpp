@@ -142,7 +142,7 @@ std::optional<std::string> ProvedPlans::prove(const PipelineResult& passed) {
 }
 
 std::optional<std::string> ProvedPlans::blamed(const PipelineResult& passed) {
-  // Where the graph before all passes differs already, no pass is to blame.
+  // No pass is to blame if the graph before all passes differs already.
   if (proofs_->differs_again(*graph_after(passed, 0))) return {};
   for (size_t i = 0; i < passed.outcomes.size(); ++i)
     if (passed.outcomes[i].cumulative.applied && proofs_->differs_again(*graph_after(passed, i + 1)))

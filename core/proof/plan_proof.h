@@ -33,7 +33,7 @@ struct ProofNeeds {
   double seconds = 0;  ///< of the least number of draws, model and plan
 };
 
-/// What a proof of one plan needs, before anything ran.
+/// An estimate for the proof of one plan, before anything ran.
 ProofNeeds proof_needs(const Graph& model, const FieldExtents& extents, int threads);
 
 struct ProofOutcome {

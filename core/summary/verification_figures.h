@@ -82,7 +82,7 @@ struct ExactRegion {
   int64_t nodes = 0;
   std::optional<bool> equal;  ///< nothing: not known
 };
-/// What a proof that did not run would take.
+/// Needs of a proof that did not run.
 struct ExactNeeds {
   int64_t bytes = 0;
   double seconds = 0;
@@ -124,8 +124,8 @@ struct Verification {
   double seconds = 0;
 };
 
-/// "Equal exactly (4 draws) and numerically (210 of 210 batches)", of so many batches of the data. Empty: the plan was not
-/// proved exactly, and nothing says why.
+/// "Equal exactly (4 draws) and numerically (210 of 210 batches)", of so many batches of the data. Empty: there was no
+/// plan to prove.
 std::string equality_text(const Verification& verification, int64_t batches);
 
 /// "no routing choice differs", "2 routing choices differ, all of them near ties; 5 more follow from them", ...

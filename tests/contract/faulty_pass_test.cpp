@@ -1,5 +1,5 @@
-// A pass that is wrong, through the whole program. A proof names it and leaves it out. Without time for a proof, whatever
-// its speed, the run fails, praises nothing and exports nothing.
+// A pass that is wrong, through the whole program. A proof names it and leaves it out. Without time for a proof, the run
+// fails whatever its speed, praises nothing and exports nothing.
 #include <QFileInfo>
 
 #include "tests/contract/models.h"

@@ -39,7 +39,7 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
   const bool depthwise = m.groups > 1 && m.groups == m.channels && m.groups == outputs;
   std::vector<Scalar> held;
   if (!depthwise) x = c.product_input(weight_input, x, rows * m.height * m.width * m.channels, held);
-  // Each member of the team takes lines of the maps. A pixel's sum is one member's, so its bits are those of one thread.
+  // Each member of the team takes lines of the maps. One member computes a pixel's sum, with the bits of one thread.
   c.team.split(rows * out_h, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t line = begin; line < end && !c.cancel.cancelled(); ++line) {
       const int64_t r = line / out_h, i = line % out_h;
