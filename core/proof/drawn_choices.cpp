@@ -52,7 +52,25 @@ ForceChoices DrawnChoices::of_draw(int draw) const {
   return [this, draw, targets = wanted(draw)](const OracleDecision& made) { return any_choices(made, draw, targets); };
 }
 
-void DrawnChoices::take(const std::vector<OracleDecision>& decisions) {
+/// The same cells with the same scores, and therefore the same choices.
+void DrawnChoices::join_alike(const std::vector<OracleDecision>& decisions) {
+  const auto alike = [](const OracleDecision& a, const OracleDecision& b) {
+    return a.shape == b.shape && a.shape.cells > 0 && a.execution == b.execution && a.dense_space == b.dense_space &&
+           a.ancestor == b.ancestor && a.choice == b.choice && a.scores == b.scores;
+  };
+  for (auto d = decisions.begin(); d != decisions.end(); ++d) {
+    const auto first = std::find_if(decisions.begin(), d, [&](const OracleDecision& e) { return alike(e, *d); });
+    if (first != d && first->router != d->router) first_alike_.emplace(d->router, first->router);
+  }
+}
+
+const std::string& DrawnChoices::first_alike(const std::string& router) const {
+  const auto at = first_alike_.find(router);
+  return at == first_alike_.end() ? router : at->second;
+}
+
+void DrawnChoices::take(int draw, const std::vector<OracleDecision>& decisions) {
+  if (draw == 0) join_alike(decisions);
   for (const OracleDecision& d : decisions)
     for (const int32_t choice : d.choice)
       if (is_kept(choice)) unreached_.erase({d.router, choice});
@@ -67,19 +85,21 @@ DrawnChoices::Wanted DrawnChoices::wanted(int draw) const {
   for (const auto& [space, branches] : left)
     for (int64_t cell = 0; cell < kLeadingCells; ++cell) {
       const Branch& target = branches[(cell + draw) % branches.size()];
-      wanted[target.first][cell] = target.second;
-      for (const auto& [router, branch] : routers_.find(target.first)->second.above) wanted[router][cell] = branch;
+      wanted[first_alike(target.first)][cell] = target.second;
+      for (const auto& [router, branch] : routers_.find(target.first)->second.above)
+        wanted[first_alike(router)][cell] = branch;
     }
   return wanted;
 }
 
 std::vector<int32_t> DrawnChoices::usual_choices(const OracleDecision& made) const {
   const int32_t branches = made.shape.branches, fan_out = made.shape.fan_out;
-  const auto router = routers_.find(made.router);
+  const std::string& name = first_alike(made.router);
+  const auto router = routers_.find(name);
   const bool all = router != routers_.end() && router->second.may_use_all;
   std::vector<int32_t> used, choices;
-  if (const auto known = usual_.find(made.router); known != usual_.end()) used = known->second;
-  if (used.empty() && !(all && usual_.contains(made.router)))
+  if (const auto known = usual_.find(name); known != usual_.end()) used = known->second;
+  if (used.empty() && !(all && usual_.contains(name)))
     for (int32_t branch = 0; branch < branches; ++branch) used.push_back(branch);
   const size_t of_usual = used.size();
   // A cell that has to have more branches than are usual takes others.
@@ -95,11 +115,12 @@ std::vector<int32_t> DrawnChoices::usual_choices(const OracleDecision& made) con
 
 std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int draw, const Wanted& wanted) const {
   const int32_t branches = made.shape.branches, fan_out = made.shape.fan_out;
-  const auto router = routers_.find(made.router);
+  const std::string& name = first_alike(made.router);
+  const auto router = routers_.find(name);
   const bool all = router != routers_.end() && router->second.may_use_all;
   const bool drops = router != routers_.end() && router->second.drops;
-  const auto targets = wanted.find(made.router);
-  Draw random(seed_of(made.router, draw));
+  const auto targets = wanted.find(name);
+  Draw random(seed_of(name, draw));
   const int64_t first = random.below(branches);
   std::vector<int32_t> choices;
   for (int64_t cell = 0; cell < made.dense_cells; ++cell) {

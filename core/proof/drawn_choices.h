@@ -24,8 +24,9 @@ class DrawnChoices {
   /// The choices of a draw, by its number. Draw 0: routers decide freely, so that their protocols run. Draw 1: only
   /// usual branches, so that guards hold. All others: any branch, and each cell leads to a branch that had none so far.
   ForceChoices of_draw(int draw) const;
-  /// Takes out the branches that had cells.
-  void take(const std::vector<OracleDecision>& decisions);
+  /// Takes out the branches that had cells. Routers that read equal scores in draw 0 get equal choices in all further
+  /// draws: a plan may decide once for all of them.
+  void take(int draw, const std::vector<OracleDecision>& decisions);
   /// Branches that have had no cell.
   int64_t unreached() const { return static_cast<int64_t>(unreached_.size()); }
 
@@ -41,12 +42,16 @@ class DrawnChoices {
   using Wanted = std::map<std::string, std::map<int64_t, int32_t>, std::less<>>;
 
   void add(const Graph& model, const Node& node);
+  void join_alike(const std::vector<OracleDecision>& decisions);
+  /// The name of the first router that reads the same scores.
+  const std::string& first_alike(const std::string& router) const;
   Wanted wanted(int draw) const;
   std::vector<int32_t> usual_choices(const OracleDecision& made) const;
   std::vector<int32_t> any_choices(const OracleDecision& made, int draw, const Wanted& wanted) const;
 
   std::map<std::string, Router, std::less<>> routers_;
   UsualBranches usual_;
+  std::map<std::string, std::string, std::less<>> first_alike_;  // of routers that are not the first
   std::set<Branch> unreached_;
 };
 

@@ -108,7 +108,7 @@ const PlanProof::Drawn& PlanProof::drawn(int draw) {
     made.batch = draw_field_batch(*model_, extents_, static_cast<uint64_t>(next) + 1);
     made.force = choices_.of_draw(next);
     made.expected = run(*model_, made.batch, made.force);
-    choices_.take(made.expected.decisions);
+    choices_.take(next, made.expected.decisions);
     drawn_.push_back(std::move(made));
   }
   return drawn_[draw];

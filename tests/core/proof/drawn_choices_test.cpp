@@ -50,6 +50,22 @@ class DrawnChoicesTest : public QObject {
     }
   }
 
+  void routers_with_equal_scores_get_equal_choices() {
+    DrawnChoices choices(Graph(), {});
+    std::vector<OracleDecision> made{asked("a", 3, 1, 4), asked("b", 3, 1, 4), asked("c", 3, 1, 4)};
+    for (OracleDecision& d : made) d.choice = {0, 1, 2};
+    made[0].scores = made[1].scores = {1, 2, 3};
+    made[2].scores = {1, 2, 4};
+    choices.take(0, made);
+    bool otherwise = false;
+    for (int draw = 2; draw < 8; ++draw) {
+      const ForceChoices force = choices.of_draw(draw);
+      QCOMPARE(force(asked("b", 9, 1, 4)), force(asked("a", 9, 1, 4)));
+      otherwise = otherwise || force(asked("c", 9, 1, 4)) != force(asked("a", 9, 1, 4));
+    }
+    QVERIFY(otherwise);
+  }
+
   void a_branch_behind_ten_others_gets_cells() {
     // Each of eleven routers decides about the cells of branch 1 of the one before: by chance one cell of 2,048 gets to
     // the last.
@@ -78,7 +94,7 @@ class DrawnChoicesTest : public QObject {
         left = on;
         decisions.push_back(std::move(made));
       }
-      choices.take(decisions);
+      choices.take(draw, decisions);
     }
     QCOMPARE(choices.unreached(), int64_t{0});
   }
