@@ -9,10 +9,12 @@
 #include <variant>
 #include <vector>
 
+#include "core/base/clock.h"
 #include "core/base/listed_words.h"
 #include "core/graph/builder.h"
 #include "core/graph/roles.h"
 #include "core/graph/text.h"
+#include "core/models/model.h"
 #include "core/passes/pipeline.h"
 #include "tests/testing/random_graph.h"
 #include "tests/testing/testing.h"
@@ -87,6 +89,38 @@ class PlanProofTest : public QObject {
       QVERIFY(outcome.draws >= kLeastDraws && outcome.draws <= kMostDraws);
     }
     QVERIFY(rewritten > 10);
+  }
+
+  void plans_of_demos_are_equal_in_every_branch_data() {
+    QTest::addColumn<QString>("demo");
+    QTest::addColumn<int>("items");
+    QTest::addColumn<int>("side");
+    QTest::newRow("switch-names") << "switch-names" << 3 << 0;
+    QTest::newRow("msdnet-digits") << "msdnet-digits" << 4 << 0;
+    QTest::newRow("swinv2-moe-digits") << "swinv2-moe-digits" << 4 << 0;
+    QTest::newRow("livesr-street") << "livesr-street" << 4 << 32;
+    QTest::newRow("dynamic-routing-street") << "dynamic-routing-street" << 4 << 32;
+  }
+  void plans_of_demos_are_equal_in_every_branch() {
+    QFETCH(const QString, demo);
+    QFETCH(const int, items);
+    QFETCH(const int, side);
+    const std::shared_ptr<const Model> model = open_model(source_folder() + "/resources/demos/" + demo.toStdString());
+    const std::shared_ptr<const Graph> graph = model->forward_for({side, side});
+    FieldExtents extents;
+    extents.items = items;
+    extents.vocabulary = model->vocabulary;
+    for (const Value& value : graph->values)
+      if (value.kind == ValueKind::input && value.role == InputRole::mask) extents.padding[value.name].none = false;
+    const Progress unseen;
+    PlanProof proof(graph, *model->weights, extents, {}, kAmple, unseen);
+    const Graph plan = lossless_plan(*graph);
+    const double begin = seconds_now();
+    const ProofOutcome outcome = proof.prove(plan);
+    qInfo("%d draws in %.2f s, estimated %.2f s of the least", outcome.draws, seconds_now() - begin,
+          outcome.needs.seconds);
+    QVERIFY2(outcome.equal == true, (outcome.difference + outcome.reason).c_str());
+    QCOMPARE(outcome.branches_without_cells, int64_t{0});
   }
 
   void planted_mistakes_are_found() {
