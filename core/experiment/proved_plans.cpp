@@ -94,8 +94,17 @@ void ProvedPlans::open(const PipelineResult& passed) {
                                         usual_branches(profile_, passed), limits, progress_);
 }
 
-/// The plan of the first `passes` outcomes, for the graph that is proved: the workload's own, one for smaller pictures,
-/// or one that keeps logits.
+/// A plan for the graph that is proved: the workload's own, one for smaller pictures, or one that keeps logits. Null: the
+/// plan without passes.
+std::shared_ptr<const Graph> ProvedPlans::graph_of(const Graph* plan, const PassConfiguration& configuration) const {
+  const ExperimentState& s = work_.state();
+  if (work_.new_tokens() > 0)
+    return replay_or_fail(s.pass_input(*model_), configuration, "does not apply where the logits are kept");
+  const std::shared_ptr<const Graph> own = plan ? std::make_shared<const Graph>(*plan) : work_.graph();
+  return plan_graphs(s, own, configuration, work_.annotations(), work_.thresholds(), work_.intervention())(size_);
+}
+
+/// The plan of the first `passes` outcomes.
 std::shared_ptr<const Graph> ProvedPlans::graph_after(const PipelineResult& passed, size_t passes) const {
   PassConfiguration configuration;
   const Graph* last = nullptr;
@@ -105,11 +114,35 @@ std::shared_ptr<const Graph> ProvedPlans::graph_after(const PipelineResult& pass
     last = &outcome.cumulative.graph;
     configuration.emplace(outcome.pass->id, saved_parameters(outcome));
   }
-  const ExperimentState& s = work_.state();
-  if (work_.new_tokens() > 0)
-    return replay_or_fail(s.pass_input(*model_), configuration, "does not apply where the logits are kept");
-  const std::shared_ptr<const Graph> own = last ? std::make_shared<const Graph>(*last) : work_.graph();
-  return plan_graphs(s, own, configuration, work_.annotations(), work_.thresholds(), work_.intervention())(size_);
+  return graph_of(last, configuration);
+}
+
+bool ProvedPlans::another_differs(const Graph& plan) {
+  if (!proofs_->has_time_for_another()) return false;
+  const ProofOutcome outcome = proofs_->prove(plan);
+  if (outcome.equal == true) ++proof_->plans;
+  if (outcome.equal != false) return false;
+  proof_->first_difference = outcome.difference;
+  return true;
+}
+
+/// Proves the plans on the way to the last one, and those of single passes.
+std::optional<std::string> ProvedPlans::prove_others(const PipelineResult& passed) {
+  bool is_first = true;
+  for (size_t i = 0; i < passed.outcomes.size(); ++i) {
+    const PassOutcome& outcome = passed.outcomes[i];
+    const bool is_last = std::none_of(passed.outcomes.begin() + i + 1, passed.outcomes.end(),
+                                      [](const PassOutcome& o) { return o.cumulative.applied; });
+    if (outcome.cumulative.applied && !is_last && another_differs(*graph_after(passed, i + 1)))
+      return std::string(outcome.pass->id);
+    // The first pass upon nothing is alone.
+    if (outcome.alone.applied && outcome.alone.decides && !is_first) {
+      const PassConfiguration own{{std::string(outcome.pass->id), saved_parameters(outcome.options, outcome.alone)}};
+      if (another_differs(*graph_of(&outcome.alone.graph, own))) return std::string(outcome.pass->id);
+    }
+    if (outcome.cumulative.applied) is_first = false;
+  }
+  return {};
 }
 
 std::optional<std::string> ProvedPlans::prove(const PipelineResult& passed) {
@@ -131,6 +164,10 @@ std::optional<std::string> ProvedPlans::prove(const PipelineResult& passed) {
     proof.regions.front().equal = outcome.equal;
     if (!outcome.equal) proof.needs = ExactNeeds{outcome.needs.bytes, outcome.needs.seconds};
     if (outcome.equal == false) return blamed(passed);
+    if (outcome.equal) {
+      proof.plans = 1;
+      return prove_others(passed);
+    }
   } catch (const Error& error) {
     if (is_stop(error)) throw;
     // A plan that is known to differ still does where no pass could be asked.

@@ -99,6 +99,8 @@ ProofOutcome PlanProof::prove(const Graph& plan) {
   return outcome;
 }
 
+bool PlanProof::has_time_for_another() const { return spent_ + drawn_.size() * longest_run_ <= limits_.seconds / 2; }
+
 bool PlanProof::differs_again(const Graph& plan) { return !difference(plan, differed_in_).empty(); }
 
 const PlanProof::Drawn& PlanProof::drawn(int draw) {

@@ -56,6 +56,8 @@ class PlanProof {
 
   /// Throws as the progress says, and as the oracle does for a graph that it cannot compute.
   ProofOutcome prove(const Graph& plan);
+  /// Whether about half of the time is left for the draws of one more plan: the other half is for plans to come.
+  bool has_time_for_another() const;
   /// Whether a plan differs in the last draw in which any differed. It takes whatever time that takes.
   bool differs_again(const Graph& plan);
 

@@ -83,6 +83,7 @@ void fields(auto& v, Of<ExactNeeds> auto& n) {
 
 void fields(auto& v, Of<ExactProof> auto& e) {
   v("draws", e.draws);
+  v("plans", e.plans);
   v("equal", e.equal);
   v("nodes", e.nodes);
   v("branches_without_cells", e.branches_without_cells);

@@ -90,6 +90,7 @@ struct ExactNeeds {
 /// The plan beside its model in a finite field, which has no rounding (docs/method/verification.md).
 struct ExactProof {
   int64_t draws = 0;          ///< of inputs and of decisions
+  int64_t plans = 0;          ///< that are equal: the stated one first, then those on the way and of single passes
   std::optional<bool> equal;  ///< nothing: not known; `reason` says why
   int64_t nodes = 0;          ///< of the plan
   int64_t branches_without_cells = 0;
