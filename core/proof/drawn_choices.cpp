@@ -11,7 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Cells of each space that lead to a branch which had none.
+/// Every second one of the first cells of each space leads to a branch which had none. The others choose any, so that
+/// branches which no cell can reach do not take all cells from the rest.
 constexpr int64_t kLeadingCells = 64;
 
 uint64_t seed_of(const std::string& router, int draw) {
@@ -83,8 +84,8 @@ DrawnChoices::Wanted DrawnChoices::wanted(int draw) const {
       left[router->second.dense].push_back(branch);
   Wanted wanted;
   for (const auto& [space, branches] : left)
-    for (int64_t cell = 0; cell < kLeadingCells; ++cell) {
-      const Branch& target = branches[(cell + draw) % branches.size()];
+    for (int64_t cell = 0; cell < kLeadingCells; cell += 2) {
+      const Branch& target = branches[(cell / 2 + draw) % branches.size()];
       wanted[first_alike(target.first)][cell] = target.second;
       for (const auto& [router, branch] : routers_.find(target.first)->second.above)
         wanted[first_alike(router)][cell] = branch;
