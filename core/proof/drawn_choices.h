@@ -22,7 +22,8 @@ class DrawnChoices {
   DrawnChoices(const Graph& model, UsualBranches usual);
 
   /// The choices of a draw, by its number. Draw 0: routers decide freely, so that their protocols run. Draw 1: only
-  /// usual branches, so that guards hold. All others: any branch, and every second cell leads to a branch that had none so far.
+  /// usual branches, so that guards hold. All others: any branch, and every second cell leads to a branch that had none
+  /// so far.
   ForceChoices of_draw(int draw) const;
   /// Takes out the branches that had cells. Routers that read equal scores in draw 0 get equal choices in all further
   /// draws: a plan may decide once for all of them.
