@@ -39,7 +39,7 @@ class Drawing {
     batch_.bindings = field_bindings(graph, extents);
   }
 
-  FieldBatch run() {
+  DrawnBatch run() {
     for (const ValueId id : graph_.values.ids())
       if (graph_.value(id).kind == ValueKind::input && graph_.value(id).role == InputRole::mask) draw_mask(id);
     for (const ValueId id : graph_.values.ids())
@@ -95,7 +95,7 @@ class Drawing {
   const FieldExtents& extents_;
   Draw draw_;
   const std::vector<LabelInput> labels_;
-  FieldBatch batch_;
+  DrawnBatch batch_;
   std::map<SpaceId, std::vector<int32_t>> mask_over_;
 };
 
@@ -117,7 +117,7 @@ Bindings field_bindings(const Graph& graph, const FieldExtents& extents) {
   return bindings;
 }
 
-FieldBatch draw_field_batch(const Graph& graph, const FieldExtents& extents, uint64_t seed) {
+DrawnBatch draw_field_batch(const Graph& graph, const FieldExtents& extents, uint64_t seed) {
   return Drawing(graph, extents, seed).run();
 }
 

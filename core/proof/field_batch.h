@@ -27,13 +27,13 @@ struct FieldExtents {
   std::map<std::string, DrawnPadding, std::less<>> padding = {};
 };
 
-struct FieldBatch {
+struct DrawnBatch {
   Bindings bindings;
   OracleInputs<Residue> inputs;
 };
 
 /// Symbols count unlike numbers of cells: the first `most_cells`, each further one less.
 Bindings field_bindings(const Graph& graph, const FieldExtents& extents);
-FieldBatch draw_field_batch(const Graph& graph, const FieldExtents& extents, uint64_t seed);
+DrawnBatch draw_field_batch(const Graph& graph, const FieldExtents& extents, uint64_t seed);
 
 }  // namespace stormcell

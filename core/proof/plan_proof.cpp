@@ -116,7 +116,7 @@ const PlanProof::Drawn& PlanProof::drawn(int draw) {
   return drawn_[draw];
 }
 
-OracleResult<Residue> PlanProof::run(const Graph& graph, const FieldBatch& batch, const ForceChoices& force) {
+OracleResult<Residue> PlanProof::run(const Graph& graph, const DrawnBatch& batch, const ForceChoices& force) {
   const double begin = seconds_now();
   OracleOptions options;
   options.force = force;

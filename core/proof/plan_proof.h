@@ -63,12 +63,12 @@ class PlanProof {
 
  private:
   struct Drawn {
-    FieldBatch batch;
+    DrawnBatch batch;
     ForceChoices force;
     OracleResult<Residue> expected;
   };
   const Drawn& drawn(int draw);
-  OracleResult<Residue> run(const Graph& graph, const FieldBatch& batch, const ForceChoices& force);
+  OracleResult<Residue> run(const Graph& graph, const DrawnBatch& batch, const ForceChoices& force);
   std::string difference(const Graph& plan, int draw);
   bool is_time_for(int runs) const;
   bool wants_draw(int draw) const;
