@@ -59,7 +59,7 @@ bool looks_like_random_tokens(const SessionReader& reader, const RunSummary& run
   constexpr int64_t kFewChoices = 1 << 20;
   std::optional<RandomTokens> judged = judge_tokens(reader, run, nullptr);
   if (!judged && choices <= kFewChoices && reader.has_decisions(run.id)) {
-    const TokenRoutes routes = read_token_routes(reader, run);
+    const TokenRoutes routes = read_token_routes(reader, run, {});
     judged = judge_tokens(reader, run, &routes);
   }
   return judged && judged->looks_random.value_or(false);

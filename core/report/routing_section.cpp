@@ -86,7 +86,8 @@ std::string loads_section(const ReportData& d) {
       std::any_of(d.routers.begin(), d.routers.end(), [](const RouterProfile& r) { return sum(r.loads.padding) > 0; });
   for (const RouterProfile& r : d.routers) {
     if (map.rows.size() < kMostRouters) {
-      map.rows.push_back(r.name + (r.chance && !r.chance->beyond ? " (within chance)" : ""));
+      map.rows.push_back(r.name);
+      map.grey.push_back(r.chance && !r.chance->beyond);
       const double mean = static_cast<double>(sum(r.real)) / (std::max<size_t>(r.real.size(), 1));
       std::vector<double> row;
       for (const int64_t v : r.real) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
@@ -100,12 +101,15 @@ std::string loads_section(const ReportData& d) {
       "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with "
       "equally many cells." +
       std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
-  body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
-                 d.measured() + " Every decision of " + count(d.run.batches) +
-                     (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
-                      : d.run.batches == 1 ? " batch counted"
-                                           : " batches counted") +
-                     (padded ? "; padding left out, the table has it apart." : "."));
+  body += figure(
+      draw(map),
+      std::string("Cells each branch got, as a multiple of the even share; an outlined field got none.") +
+          (std::find(map.grey.begin(), map.grey.end(), true) != map.grey.end() ? " Grey rows are within chance." : ""),
+      d.measured() + " Every decision of " + count(d.run.batches) +
+          (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
+           : d.run.batches == 1 ? " batch counted"
+                                : " batches counted") +
+          (padded ? "; padding left out, the table has it apart." : "."));
   body += paragraph(
       std::string(
           "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
