@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "core/base/blocking.h"
+#include "core/readings/session_lookup.h"
+
 namespace stormcell {
 
 int64_t chance_questions(const RunLayout& layout) {
@@ -30,6 +33,21 @@ std::optional<LoadChance> JudgedLoads::shown(size_t router) const {
   if (of.entropy_bits.range.high <= 0) return {};
   return LoadChance{of.imbalance.range.low, of.imbalance.range.high, of.entropy_bits.range.low,
                     of.entropy_bits.range.high, beyond[router]};
+}
+
+LoadChances read_load_chances(const std::string& file, int64_t run, const Progress& progress) {
+  may_block("read_load_chances");
+  const OpenedRun opened(file, run);
+  if (opened.summary.status == RunStatus::running) return {};
+  std::vector<std::vector<int64_t>> real;
+  for (int32_t r = 0; r < std::ssize(opened.layout.routers); ++r)
+    real.push_back(opened.reader.total_loads(opened.summary.id, r).real());
+  const std::vector<std::span<const int64_t>> loads(real.begin(), real.end());
+  const JudgedLoads judged = judge_run_loads(opened.layout, loads, progress, kMostDrawnForPages);
+  LoadChances chances;
+  for (size_t r = 0; r < loads.size(); ++r)
+    if (const std::optional<LoadChance> shown = judged.shown(r)) chances[opened.layout.routers[r].name] = *shown;
+  return chances;
 }
 
 }  // namespace stormcell

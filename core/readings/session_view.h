@@ -1,6 +1,7 @@
 // Sessions as plain values for views: opening one reads kilobytes, whatever its size.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -40,6 +41,11 @@ struct LoadChance {
   double imbalance_low = 0, imbalance_high = 0, entropy_low = 0, entropy_high = 0;
   bool beyond = false;  ///< further than chance goes, with regard to the number of routers; as analyze has it
 };
+
+/// By the router's name; routers that were not judged are left out.
+using LoadChances = std::map<std::string, LoadChance>;
+/// Over the whole run. `run` 0: the newest. A run that still goes on is not judged.
+LoadChances read_load_chances(const std::string& file, int64_t run, const Progress& progress = {});
 
 /// Loads of all routers of one run, each row one router.
 struct RoutingLoads {

@@ -1,4 +1,4 @@
-// Chance in views: what even routers can do is grey in the overview and among transitions, what they cannot is not.
+// Chance in views: what even routers can do is grey in overview, heatmap and transitions, what they cannot is not.
 #include <QTemporaryDir>
 #include <algorithm>
 #include <array>
@@ -9,6 +9,9 @@
 #include "tests/testing/golden.h"
 #include "tests/testing/testing.h"
 #include "tests/views/overview_fixture.h"
+#include "views/drawing/theme.h"
+#include "views/heatmap/heatmap_model.h"
+#include "views/heatmap/heatmap_painter.h"
 #include "views/overview/overview_page.h"
 #include "views/overview/overview_table.h"
 #include "views/transitions/transitions_model.h"
@@ -95,6 +98,31 @@ class ChanceInViewsTest : public QObject {
     s.facts.random_tokens = true;
     const OverviewPageModel page = make_page(s);
     QVERIFY(page.notes.join('\n').contains("looks like random tokens") && page.notes_tone == Tone::warn);
+  }
+
+  void the_heatmap_greys_routers_that_may_be_even() {
+    const auto windows = read_load_windows(skewed_, 0, {0, -1}, 64);
+    HeatMatrix matrix = make_matrix(*windows, windows_of(*windows, 0, -1), {});
+    QVERIFY(!matrix.rows[0].within_chance && !matrix.rows[1].within_chance);
+    mark_within_chance(read_load_chances(skewed_, 0), matrix);
+    QVERIFY(matrix.rows[0].within_chance && !matrix.rows[1].within_chance);
+    const auto tint = [](const QColor& color) {
+      const auto [least, most] = std::minmax({color.red(), color.green(), color.blue()});
+      return most - least;
+    };
+    for (const Theme* theme : {&Theme::light(), &Theme::dim()}) {
+      const QImage tones = tone_image(matrix, *theme);
+      for (int branch = 0; branch < 4; ++branch) QVERIFY(tint(tones.pixelColor(branch, 0)) <= 2);
+      QVERIFY(tint(tones.pixelColor(0, 1)) > 10);
+    }
+    QVERIFY(describe(matrix, *windows, windows_of(*windows, 0, -1), 0, 0).contains("grey"));
+    QVERIFY(!describe(matrix, *windows, windows_of(*windows, 0, -1), 1, 0).contains("grey"));
+    // Dropped cells and weights are no loads.
+    HeatOptions drops;
+    drops.metric = HeatMetric::drops;
+    HeatMatrix dropped = make_matrix(*windows, windows_of(*windows, 0, -1), drops);
+    mark_within_chance(read_load_chances(skewed_, 0), dropped);
+    QVERIFY(!dropped.rows[0].within_chance);
   }
 
   void transitions_grey_pairs_that_loads_alone_explain() {

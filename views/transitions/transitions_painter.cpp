@@ -24,7 +24,7 @@ QString figure(const PairMatrix& m, double v) {
 /// The tone of a pair. What is within chance is as light or dark as its value, but grey.
 QColor tone_of_pair(const PairMatrix& m, int row, int column, const Theme& theme) {
   const QColor tone = theme.tone(m.tone[m.at(row, column)], m.two_sided());
-  return m.is_grey(row, column) ? from_oklab(oklab_lightness(tone), 0, 0) : tone;
+  return m.is_grey(row, column) ? in_grey(tone) : tone;
 }
 
 QImage tone_image(const PairMatrix& m, const Theme& theme) {
