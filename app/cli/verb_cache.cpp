@@ -28,7 +28,8 @@ std::string bytes_a_token(double bytes) { return bytes_text(std::llround(bytes))
 
 /// The row of a policy, `of` the first row of its budget.
 const CacheOfBudget& row_of_policy(const CacheBudgets& f, size_t of, CachePolicy policy) {
-  return f.budgets[of + static_cast<size_t>(policy)];
+  const size_t row = of + static_cast<size_t>(policy);
+  return f.budgets[row];
 }
 
 /// The first row of the budget that sentences are about: the one that was asked for, else the half of all experts.

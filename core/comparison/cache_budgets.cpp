@@ -60,7 +60,8 @@ void add_budget(const std::vector<CacheReplay>& replays, int64_t budget, CacheBu
       row.tokens_per_s = figures.options.disk_bytes_per_s / row.bytes_per_token;
     figures.budgets.push_back(row);
   }
-  const CacheOfBudget oracle = figures.budgets[first + static_cast<size_t>(CachePolicy::belady)];
+  const size_t best = first + static_cast<size_t>(CachePolicy::belady);
+  const CacheOfBudget oracle = figures.budgets[best];
   for (size_t p = first; p < first + kPolicies; ++p)
     figures.budgets[p].oracle_hit_rate = oracle.hit_rate,
     figures.budgets[p].oracle_bytes_per_token = oracle.bytes_per_token;
