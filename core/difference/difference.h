@@ -11,7 +11,8 @@
 namespace stormcell {
 
 struct DiffOptions {
-  std::string a, b;  ///< sessions (S.storm, S.storm#3, S.storm#name) or traces
+  std::string a, b;          ///< sessions (S.storm, S.storm#3, S.storm#name) or traces
+  int32_t samples_each = 0;  ///< most cells in `samples` of each router and group of positions
 };
 
 /// Cells of one group of positions.
@@ -39,6 +40,19 @@ struct DiffSequence {
   int64_t request = 0;  ///< its number in a
   int32_t position = 0;
   std::string router;
+  int32_t token = -1;  ///< at this position; -1: not recorded
+  std::string text;    ///< of the token, as the vocabulary has it; empty: not recorded
+};
+/// A cell whose choices differ at a router, with the choices of both recordings.
+struct DiffSample {
+  int32_t layer = 0, group = 0;  ///< indexes into `layers`, and into its `positions`
+  int64_t request = 0;           ///< its number in a
+  int32_t position = 0;
+  int32_t token = -1;            ///< -1: not recorded
+  std::string text;              ///< of the token, as the vocabulary has it; empty: not recorded
+  bool consequence = false;      ///< an earlier router's choices of the cell differ too
+  std::optional<double> margin;  ///< null: not recorded
+  std::vector<int32_t> a, b;     ///< branches in the order of the recording
 };
 struct DiffMargins {
   std::vector<double> edges;        ///< lower ends of bins
@@ -75,8 +89,10 @@ struct DifferenceFigures {
   std::optional<int64_t> near_ties;     ///< of origins; null: no margins
   int64_t consequences = 0, origins = 0;
   std::optional<DiffMargins> margins;
+  std::string record_margins;          ///< how margins are recorded; empty: they are
   std::optional<DiffWeights> weights;  ///< null: one side lacks them
   int64_t sampled_cells = 0;           ///< that the causes are judged by
+  std::vector<DiffSample> samples;     ///< ascending by layer, group, request and position
   DiffVerdict verdict;
   std::vector<std::string> warnings;
 };
