@@ -187,7 +187,8 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   if (f.compared == 0)
     bad_input(f.b, "shares no choice with " + f.a + ": no router met the same cell in both",
               "record the same tokens in both");
-  list_cells(input, counter, {*a, *b}, f);
+  f.samples = list_samples(input, counter, {*a, *b});
+  set_tokens(input, counter, {*a, *b}, f.sequences);
   HeldParts held = held_by(input);
   held.margins = f.margins.has_value();
   judge(sampled_choices(input, counter), held, f);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/difference/named_cells.h"
 
 namespace stormcell {
 
@@ -35,24 +36,6 @@ struct DiffLayer {
   std::optional<double> margin, margin_first;  ///< medians: of all cells, of those that first differ here
   std::vector<DiffBranch> branches;            ///< up to eight, those that gain or lose most
   std::vector<DiffGroup> positions;
-};
-struct DiffSequence {
-  int64_t request = 0;  ///< its number in a
-  int32_t position = 0;
-  std::string router;
-  int32_t token = -1;  ///< at this position; -1: not recorded
-  std::string text;    ///< of the token, as the vocabulary has it; empty: not recorded
-};
-/// A cell whose choices differ at a router, with the choices of both recordings.
-struct DiffSample {
-  int32_t layer = 0, group = 0;  ///< indexes into `layers`, and into its `positions`
-  int64_t request = 0;           ///< its number in a
-  int32_t position = 0;
-  int32_t token = -1;            ///< -1: not recorded
-  std::string text;              ///< of the token, as the vocabulary has it; empty: not recorded
-  bool consequence = false;      ///< an earlier router's choices of the cell differ too
-  std::optional<double> margin;  ///< null: not recorded
-  std::vector<int32_t> a, b;     ///< branches in the order of the recording
 };
 struct DiffMargins {
   std::vector<double> edges;        ///< lower ends of bins

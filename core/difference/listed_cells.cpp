@@ -52,37 +52,40 @@ std::vector<DiffSample> samples_of(const DifferenceCounter& counter, const CellT
   return samples;
 }
 
-/// The sequences of `f` are those of the counter that differ, in the same order.
-void set_tokens(const DifferenceCounter& counter, const CellTokens& tokens, std::vector<DiffSequence>& sequences) {
-  auto at = sequences.begin();
-  for (const FirstDifference& first : counter.sequences()) {
-    if (first.position < 0) continue;
-    if (at == sequences.end()) return;
-    at->token = tokens.at(first.pair, first.request, first.position);
-    ++at;
-  }
-}
-
-}  // namespace
-
-void list_cells(const CounterInput& input, const DifferenceCounter& counter, const BothRecordings& recordings,
-                DifferenceFigures& f) {
-  const CellTokens tokens(input);
-  f.samples = samples_of(counter, tokens);
-  set_tokens(counter, tokens, f.sequences);
+/// Texts as the vocabulary of either recording has them.
+template <class Listed>
+void set_texts(const BothRecordings& recordings, std::vector<Listed>& cells) {
   std::set<int32_t> met;
-  for (const DiffSample& sample : f.samples) met.insert(sample.token);
-  for (const DiffSequence& sequence : f.sequences) met.insert(sequence.token);
-  met.erase(-1);
+  for (const Listed& cell : cells)
+    if (cell.token >= 0) met.insert(cell.token);
   if (met.empty()) return;
   const std::vector<int32_t> ids(met.begin(), met.end());
   std::map<int32_t, std::string> texts = recordings.a.pieces(ids);
   texts.merge(recordings.b.pieces(ids));
-  const auto set_text = [&](auto& listed) {
-    if (const auto text = texts.find(listed.token); text != texts.end()) listed.text = text->second;
-  };
-  std::for_each(f.samples.begin(), f.samples.end(), set_text);
-  std::for_each(f.sequences.begin(), f.sequences.end(), set_text);
+  for (Listed& cell : cells)
+    if (const auto text = texts.find(cell.token); text != texts.end()) cell.text = text->second;
+}
+
+}  // namespace
+
+std::vector<DiffSample> list_samples(const CounterInput& input, const DifferenceCounter& counter,
+                                     const BothRecordings& recordings) {
+  std::vector<DiffSample> samples = samples_of(counter, CellTokens(input));
+  set_texts(recordings, samples);
+  return samples;
+}
+
+void set_tokens(const CounterInput& input, const DifferenceCounter& counter, const BothRecordings& recordings,
+                std::vector<DiffSequence>& sequences) {
+  const CellTokens tokens(input);
+  auto at = sequences.begin();
+  for (const FirstDifference& first : counter.sequences()) {
+    if (first.position < 0) continue;
+    if (at == sequences.end()) break;
+    at->token = tokens.at(first.pair, first.request, first.position);
+    ++at;
+  }
+  set_texts(recordings, sequences);
 }
 
 }  // namespace stormcell

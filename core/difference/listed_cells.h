@@ -1,7 +1,9 @@
 // The cells that the figures name one by one: first differences and samples, with their tokens.
 #pragma once
-#include "core/difference/difference.h"
+#include <vector>
+
 #include "core/difference/difference_counter.h"
+#include "core/difference/named_cells.h"
 #include "core/difference/recording_source.h"
 
 namespace stormcell {
@@ -10,8 +12,11 @@ struct BothRecordings {
   const RecordingSource &a, &b;
 };
 
-/// Fills samples of `figures`, and the tokens of its samples and of its sequences, which are filled already.
-void list_cells(const CounterInput& input, const DifferenceCounter& counter, const BothRecordings& recordings,
-                DifferenceFigures& figures);
+/// Cells whose choices differ, ascending by layer, group, request and position, with their tokens.
+std::vector<DiffSample> list_samples(const CounterInput& input, const DifferenceCounter& counter,
+                                     const BothRecordings& recordings);
+/// Fills the tokens of the counter's first differences, which are in its order.
+void set_tokens(const CounterInput& input, const DifferenceCounter& counter, const BothRecordings& recordings,
+                std::vector<DiffSequence>& sequences);
 
 }  // namespace stormcell

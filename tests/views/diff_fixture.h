@@ -41,7 +41,7 @@ inline std::string make_planted_session(const std::string& path, const std::vect
     layout.spaces = {"token"};
     for (int32_t r = 0; r < kPlantedRouters; ++r)
       layout.routers.push_back(
-          {"model.layers." + std::to_string(r) + ".mlp", of.branches, 2, "top-k", 0, "model", 0, r});
+          {"model.layers." + std::to_string(r) + ".mlp", of.branches, 2, "top-k", 0, "model", -1, -1, r});
     layout.edges = {{0, 1, {}}, {1, 2, {}}};
     RunStart start = some_run("planted", layout);
     start.inputs = of.inputs;

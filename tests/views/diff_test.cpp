@@ -109,7 +109,7 @@ class DiffTest : public QObject {
     QCOMPARE(cells[0]->token, planted_token(3, 5));
     QCOMPARE(cells[0]->text, std::string(kPieces[static_cast<size_t>(planted_token(3, 5))]));
     QVERIFY(!cells[0]->consequence && cells[0]->margin == 0.25);
-    // What the document does with the wish leaves the square as it is.
+    // The document grants the wish, and the square stays as it is.
     run_load(view, two_runs(session_), wanted);
     QVERIFY(picture.chosen() == place);
 

@@ -9,7 +9,7 @@
 
 namespace stormcell::views {
 
-/// What the layout depends on.
+/// Figures that the layout depends on.
 struct DiffShape {
   QSizeF size;
   double line = 16;   ///< height of a line of text

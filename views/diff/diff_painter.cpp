@@ -45,7 +45,7 @@ void paint_words(QPainter& p, const DiffWords& words, const DiffGeometry& g, con
   }
 }
 
-/// Where no cell is, the ground is grey and hatched, so that it is no tone of the scale.
+/// A square without cells is grey and hatched, so that it is no tone of the scale.
 void paint_no_cell(QPainter& p, const QRectF& square, const Theme& theme) {
   p.fillRect(square, theme.grid);
   p.fillRect(square, QBrush(theme.faint, Qt::BDiagPattern));

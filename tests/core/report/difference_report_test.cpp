@@ -2,6 +2,7 @@
 #include "core/report/difference_report.h"
 
 #include <QRegularExpression>
+#include <algorithm>
 
 #include "core/base/error.h"
 #include "tests/core/report/report_pages.h"
