@@ -105,6 +105,12 @@ class ContractImportServersTest : public QObject, private Imports {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
     };
+    const Json unlike =
+        imported(changed("\"step\":8,\"num_ranks\":2,\"num_layers\":2", "\"step\":8,\"num_ranks\":2,\"num_layers\":3"),
+                 scratch_.path("unlike.storm"));
+    QVERIFY2(
+        unlike["warnings"].dump().find("line 3: num_layers is 3, but expert_load has 2 layers") != std::string::npos,
+        unlike["warnings"].dump().c_str());
     verify_refused(changed("\"step\":8", "\"step\":3"), "line 3: step 3 after step 7");
     verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of unlike lengths");
     verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
