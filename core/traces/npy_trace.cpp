@@ -70,7 +70,7 @@ class NpyTrace {
     const int64_t largest = array_.dtype == DType::u8    ? UINT8_MAX
                             : array_.dtype == DType::u16 ? UINT16_MAX
                             : array_.dtype == DType::u32 ? UINT32_MAX
-                                                         : -1;
+                                                         : int64_t{-1};
     const bool is_branch = source_.model.branches > 0 ? largest < most : array_.dtype == DType::u8;
     if (!is_branch) no_branch_ = largest;
   }
