@@ -85,6 +85,7 @@ class TrtllmStatistics {
     begin();
     hand_on();
     doubt_parts();
+    doubt_counts();
     return counts_;
   }
 
@@ -211,15 +212,27 @@ class TrtllmStatistics {
     }
   }
 
-  void add(const std::pair<const Place, std::vector<const StoredTensor*>>& counts, std::vector<int64_t>& loads) const {
-    for (const StoredTensor* t : counts.second)
+  void add(const std::pair<const Place, std::vector<const StoredTensor*>>& counts, std::vector<int64_t>& loads) {
+    for (const StoredTensor* t : counts.second) {
+      int64_t choices = 0, largest = 0;
       for (size_t e = 0; e < loads.size(); ++e) {
         int64_t count;
         std::memcpy(&count, t->bytes.data() + e * sizeof count, sizeof count);
         if (count < 0 || count >= kMostTokensCounted)
           wrong(t->name, "the count of expert " + std::to_string(e) + " is " + std::to_string(count));
         loads[e] += count;
+        choices += count, largest = std::max(largest, count);
       }
+      if (largest * k_ > choices && beyond_tokens_++ == 0) first_beyond_ = t->name;
+    }
+  }
+
+  /// A token chooses k experts, each of them once, so no expert has more choices than there are tokens.
+  void doubt_counts() {
+    if (beyond_tokens_ == 0) return;
+    counts_.warnings.push_back(source_.path() + ": " + counted(beyond_tokens_, "tensor counts", "tensors count") +
+                               " more choices of an expert than tokens, the first one " + in_quotes(first_beyond_) +
+                               ": num_experts_per_token is " + std::to_string(k_) + ", is it of this model?");
   }
 
   const TraceSource& source_;
@@ -231,6 +244,8 @@ class TrtllmStatistics {
   std::set<int64_t> damaged_;                                    // their ranks
   std::map<Place, std::vector<const StoredTensor*>> counts_of_;  // of all ranks
   std::set<int32_t> layers_;
+  int64_t beyond_tokens_ = 0;  // tensors that contradict num_experts_per_token
+  std::string first_beyond_;
   TraceCounts counts_;
 };
 

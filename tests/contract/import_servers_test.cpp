@@ -127,10 +127,10 @@ class ContractImportServersTest : public QObject, private Imports {
     const Json import = imported_as("trtllm", folder);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
     // The number that analyze adds up to, not that of the tables' cells.
-    QVERIFY2(import["choices"] == 11 + 4 + 10 + 1 + 3 + 15, import.dump().c_str());
+    QVERIFY2(import["choices"] == 11 + 8 + 10 + 7 + 9 + 15, import.dump().c_str());
     const Ended told = run_program({"import", folder, "-o", scratch_.path("told-trtllm.storm")});
-    QVERIFY2(told.out.find("44 choices in ") != std::string::npos, told.out.c_str());
-    verify_loads("trtllm", {{3 + 8, 4, 6 + 4}, {0 + 1, 1 + 2, 12 + 3}});
+    QVERIFY2(told.out.find("60 choices in ") != std::string::npos, told.out.c_str());
+    verify_loads("trtllm", {{3 + 8, 4 + 4, 6 + 4}, {6 + 1, 7 + 2, 12 + 3}});
     QCOMPARE(analyzed(session_of("trtllm"))["routers"][0]["layer"].get<int>(), 3);
     QCOMPARE(SessionReader(session_of("trtllm")).batches(1)[1].server_step, int64_t{101});
     // A folder that has not changed adds nothing; one whose rank has, does.
