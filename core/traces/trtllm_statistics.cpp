@@ -138,15 +138,9 @@ class TrtllmStatistics {
     for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out: " + alone);
     std::set<int64_t> there = damaged_;  // named already
     for (const auto& [rank, file] : ranks_) there.insert(rank);
-    if (const auto missing = missing_numbers(there, 0); !missing.empty()) {
-      // The list ends at kMostMissing numbers.
-      const int64_t all = *there.rbegin() + 1 - std::ssize(there);
-      const std::string ranks = all == std::ssize(missing)
-                                    ? numbered("rank", missing)
-                                    : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
-      counts_.warnings.push_back(source_.path() + ": " + ranks + (all == 1 ? " is" : " are") + " missing (rank" +
-                                 std::to_string(missing[0]) + ".safetensors): " + alone);
-    }
+    if (const std::string missing = missing_text("rank", there, 0); !missing.empty())
+      counts_.warnings.push_back(source_.path() + ": " + missing + " (rank" +
+                                 std::to_string(missing_numbers(there, 0)[0]) + ".safetensors): " + alone);
     for (const auto& [rank, file] : ranks_) doubt_rank(rank, *file);
     std::set<int64_t> iterations;
     for (const auto& [place, tensors] : counts_of_) iterations.insert(place.iteration);
