@@ -217,6 +217,17 @@ class ContractMissingPartsTest : public QObject, private Imports {
         "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
   }
 
+  void files_of_ranks_without_meta_info_are_told_of_it() {
+    const std::string folder = new_folder(), one = folder + "/rank0.safetensors";
+    for (const int rank : {0, 1}) write_rank(folder, rank);
+    VERIFY_REFUSED(
+        (Arguments{"import", folder, "-o", new_session()}), folder,
+        "(import its folder: meta_info.json, which says num_experts and num_experts_per_token, must be beside");
+    VERIFY_REFUSED(
+        (Arguments{"import", one, "-o", new_session()}), one,
+        "is the counts of one rank of TensorRT-LLM's expert statistics, not a routing trace (import its folder");
+  }
+
   // A stage of a pipeline has its own layers; they must be there in each iteration.
   void iterations_that_a_rank_lacks_are_named() {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json";
