@@ -71,7 +71,7 @@ std::optional<SpeedupWithheld> disturbed(const RunSummaryFigures& f) {
 /// Removes the speed-up of the run and of each of its processes.
 void clear_speedup(RunSummaryFigures& f) {
   f.speedup = {}, f.speedup_ci95 = {};
-  for (MeasuringFigures& m : f.measurings) m.speedup = {}, m.speedup_ci95 = {};
+  for (MeasurementFigures& m : f.measurements) m.speedup = {}, m.speedup_ci95 = {};
 }
 
 }  // namespace

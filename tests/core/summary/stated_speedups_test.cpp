@@ -27,7 +27,7 @@ RunSummaryFigures measured() {
   f.optimized->latency_ms.runs = 40, f.optimized->batches = 12;
   f.split = SplitFigures{SplitRule::strided, 4, 12, false};
   f.speedup = 1.5, f.speedup_ci95 = {{1.4, 1.6}}, f.speedup_basis = RatioBasis::all_pairs;
-  f.measurings = {{false, 1.5, {{1.45, 1.55}}, 3, 2}, {true, 1.52, {{1.45, 1.6}}, 3.04, 2}};
+  f.measurements = {{false, 1.5, {{1.45, 1.55}}, 3, 2}, {true, 1.52, {{1.45, 1.6}}, 3.04, 2}};
   f.device.peak_readings = {100, 110}, f.device.read_readings = {30, 29};
   f.other_load = 0.02;
   PassReport pass{
