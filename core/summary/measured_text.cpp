@@ -75,7 +75,7 @@ std::string spread_text(const RunSummaryFigures& f) {
   if (f.between_spread)
     return fmt::format("{} measurements, between which it varies by {:.1f} %", f.measurements.size(),
                        100 * *f.between_spread);
-  return "one measuring: another run may differ by more than its interval says";
+  return "one measurement: another run may differ by more than its interval says";
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {

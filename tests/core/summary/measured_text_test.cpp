@@ -58,7 +58,7 @@ class MeasuredTextTest : public QObject {
     QCOMPARE(speedup_basis_text(several), std::string("of the time of all batches, which gain alike: a median over "
                                                       "pairs; 5 measurements, between which it varies by 2.1 %"));
     for (const RunSummaryFigures& f : {once, older})
-      QCOMPARE(spread_text(f), std::string("one measuring: another run may differ by more than its interval says"));
+      QCOMPARE(spread_text(f), std::string("one measurement: another run may differ by more than its interval says"));
     QCOMPARE(measured_text(once),
              std::string("measured on 4 batches, 9 rounds; measured once, so the spread between runs is not known "
                          "(measured for less than 1 s)"));
