@@ -108,7 +108,7 @@ std::optional<DType> parse_descr(std::string_view descr) {
   };
   static constexpr Named kTypes[] = {{"<i4", DType::i32}, {"<i8", DType::i64}, {"<f4", DType::f32},
                                      {"|u1", DType::u8},  {"|i1", DType::i8},  {"<i2", DType::i16},
-                                     {"<u2", DType::u16}, {"<u4", DType::u32}};
+                                     {"<u2", DType::u16}, {"<u4", DType::u32}, {"<u8", DType::u64}};
   for (const Named& named : kTypes)
     if (named.descr == descr) return named.type;
   return {};

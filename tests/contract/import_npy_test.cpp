@@ -50,6 +50,8 @@ class ContractImportNpyTest : public QObject, private Imports {
     row("uint16 of 4 experts", words, 4, 4, 1, false);
     row("uint16 without a model", words, 0, 3, 1, false);
     row("uint32 without a model", longs, 0, 3, 1, false);
+    row("uint64 without a model", npy_of("(2, 1, 2)", "<u8", std::vector<uint64_t>{0, 1, 18446744073709551615U, 2}), 0,
+        3, 1, false);
     row("255 in uint16", npy_of("(2, 1, 2)", "<u2", std::vector<uint16_t>{0, 1, 255, 2}), 0, 256, 0, false);
   }
   void the_largest_unsigned_number_is_no_branch() {
