@@ -120,6 +120,7 @@ class NpyTrace {
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
     if (whole && k_ > 1) check(used, recorded);
+    doubt_order();
     for (int64_t l = 0; l < layers_; ++l) {
       const bool has =
           !model.moe_layers.empty()
@@ -128,6 +129,15 @@ class NpyTrace {
       if (has) taken_.push_back(l);
     }
     numbered_ = only && !whole;
+  }
+
+  /// Doubts an array that may be [layers, tokens, k]. Only a model can say how many layers there are.
+  void doubt_order() {
+    constexpr int64_t kMostUsualLayers = 128;
+    if (source_.model.layers > 0 || layers_ <= kMostUsualLayers || tokens_ >= layers_) return;
+    counts_.warnings.push_back(source_.path() + ": is read as " + counted(tokens_, "token") + " of " +
+                               counted(layers_, "layer") +
+                               "; if it is [layers, tokens, k]: numpy.save(FILE, ids.transpose(1, 0, 2))");
   }
 
   /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros

@@ -28,6 +28,27 @@ class ContractImportNpyTest : public QObject, private Imports {
     QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
   }
 
+  void an_array_of_more_layers_than_tokens_is_doubted() {
+    const auto warnings_of = [&](const std::string& name, int tokens, int layers, const Arguments& more = {}) {
+      std::vector<int32_t> ids;
+      for (int i = 0; i < tokens * layers; ++i) ids.insert(ids.end(), {i % 3, 3});
+      const std::string shape = "(" + std::to_string(tokens) + ", " + std::to_string(layers) + ", 2)";
+      return imported(scratch_.write(name + ".npy", npy_of(shape, "<i4", ids)), scratch_.path(name + ".storm"),
+                      more)["warnings"]
+          .dump();
+    };
+    const auto is_doubted = [](const std::string& warnings) { return warnings.find("transpose") != std::string::npos; };
+    const std::string of_layers = warnings_of("swapped", 2, 129);
+    QVERIFY2(of_layers.find("is read as 2 tokens of 129 layers; if it is [layers, tokens, k]: numpy.save(FILE, "
+                            "ids.transpose(1, 0, 2))") != std::string::npos,
+             of_layers.c_str());
+    QVERIFY(!is_doubted(warnings_of("deep", 2, 128)) && !is_doubted(warnings_of("square", 129, 129)));
+    const std::string config = scratch_.write(
+        "deep/config.json",
+        R"({"model_type": "mixtral", "num_hidden_layers": 129, "num_local_experts": 4, "num_experts_per_tok": 2})");
+    QVERIFY(!is_doubted(warnings_of("known", 2, 129, {"--model-config", config})));
+  }
+
   // Programs that store ids in an unsigned type turn -1 into its largest number.
   void the_largest_unsigned_number_is_no_branch_data() {
     QTest::addColumn<QByteArray>("array");
