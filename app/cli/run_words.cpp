@@ -56,7 +56,7 @@ std::string passes_sentence(const RunSummaryFigures& f) {
   }
   if (used.empty()) return {};
   return "The plan uses " + joined_with_and(used) +
-         (left_out.empty() ? "." : "; it leaves out " + joined_with_and(left_out) + ", which brought nothing.");
+         (left_out.empty() ? "." : "; it leaves out " + joined_with_and(left_out) + ", of which no gain was measured.");
 }
 
 std::string answers_sentence(const RunSummaryFigures& f) {

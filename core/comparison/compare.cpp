@@ -275,7 +275,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   const size_t before = c.warnings.size();
   warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
-  if (!c.same_model || !c.same_terms || !c.same_data || c.warnings.size() > before) bar_times(c);
+  if (!c.judges() || c.warnings.size() > before) bar_times(c);
   tell_of_changed_places(a, b, c.warnings);
   warn_of_single_measurements(a, b, c);
   return c;

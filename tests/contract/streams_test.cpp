@@ -162,6 +162,28 @@ class StreamsTest : public QObject {
     }
   }
 
+  /// A warning that the runs must not be judged holds for the page, too.
+  void compare_judges_only_runs_of_the_same_data() {
+    const auto written = [this](const char* name, const char* data, double imbalance) {
+      const Json j = {{"schema", "stormcell.run/1"},
+                      {"phase", "forward"},
+                      {"dataset", {{"name", data}, {"cells", 100}}},
+                      {"routing", Json::array({{{"router", "r"}, {"imbalance", imbalance}}})}};
+      return scratch_.write(name, j.dump());
+    };
+    const std::string a = written("even.json", "one", 0.5), b = written("uneven.json", "one", 0.75),
+                      other = written("other.json", "two", 0.75);
+    const Ended same = run_program({"compare", a, b}), unlike = run_program({"compare", a, other});
+    QVERIFY2(same.out.find("B is worse than A beyond chance in 1 of ") != std::string::npos, same.out.c_str());
+    QVERIFY2(same.out.find("The worst is routing.r.imbalance, from 0.5 to 0.75.") != std::string::npos,
+             same.out.c_str());
+    QVERIFY2(unlike.err.find("the data differ: one and two") != std::string::npos, unlike.err.c_str());
+    QVERIFY2(unlike.out.starts_with("The two runs are not of the same model, data and terms, so none of ") &&
+                 unlike.out.find("worse than A") == std::string::npos &&
+                 unlike.out.find("The worst is") == std::string::npos,
+             unlike.out.c_str());
+  }
+
   void compare_fails_where_a_condition_holds_for_b() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 0.9, 0.8, 1.0, 12),
                       none = summary("none.json", 0, 0, 0, 12);
