@@ -175,7 +175,7 @@ class StreamsTest : public QObject {
                       other = written("other.json", "two", 0.75);
     const Ended same = run_program({"compare", a, b}), unlike = run_program({"compare", a, other});
     QVERIFY2(same.out.find("B is worse than A beyond chance in 1 of ") != std::string::npos, same.out.c_str());
-    QVERIFY2(same.out.find("The worst is routing.r.imbalance, from 0.5 to 0.75.") != std::string::npos,
+    QVERIFY2(same.out.find("The worst is routing.r.imbalance, from 0.50000 to 0.75000.") != std::string::npos,
              same.out.c_str());
     QVERIFY2(unlike.err.find("the data differ: one and two") != std::string::npos, unlike.err.c_str());
     QVERIFY2(unlike.out.starts_with("The two runs are not of the same model, data and terms, so none of ") &&
