@@ -169,6 +169,8 @@ class FileKindTest : public QObject {
     QVERIFY(outline_json("{a: 1}").shape == JsonOutline::Shape::none);
     QVERIFY(outline_json("{}").shape == JsonOutline::Shape::object);
     QVERIFY(outline_json("{\"a\":1}\n{\"a\":2}").shape == JsonOutline::Shape::lines);
+    QVERIFY(outline_json("{\"a\":1},\n{\"a\":2},\n").shape == JsonOutline::Shape::lines);
+    QVERIFY(outline_json("{\"a\":1},\n").shape == JsonOutline::Shape::object);
     QVERIFY(outline_json("[{\"a\":1}]").shape == JsonOutline::Shape::list && outline_json("[{\"a\":1}]").has("a"));
     QVERIFY(outline_json("[ [1]]").lists_lists);
     QVERIFY(outline_json("[x").shape == JsonOutline::Shape::none);
