@@ -163,7 +163,7 @@ class StreamsTest : public QObject {
   }
 
   /// A warning that the runs must not be judged holds for the page, too.
-  void compare_judges_only_runs_of_the_same_data() {
+  void compare_judges_nothing_if_the_data_differ() {
     const auto written = [this](const char* name, const char* data, double imbalance) {
       const Json j = {{"schema", "stormcell.run/1"},
                       {"phase", "forward"},
