@@ -167,7 +167,7 @@ class RouteTrace {
   }
 
   void read_layer(std::string_view line) {
-    if (layers_ == 0) wrong("a layer stands before the model", "record it again");
+    if (layers_ == 0) wrong("a layer is named before the model", "record it again");
     LayerFacts& layer = facts_[number_of(line, "layer=", 0, layers_ - 1)];
     layer.expert_bytes = number_of(line, "expert_bytes=", 0, int64_t{1} << 50);
     if (!value_of(line, "dense_bytes=").empty())

@@ -203,9 +203,20 @@ class StreamsTest : public QObject {
 
   void compare_refuses_conditions_that_are_none() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
-    for (const char* condition : {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1",
-                                  "speedup<1*b", "no.such.figure<1", ""})
-      VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", condition}), "--fail-if", "");
+    struct Row {
+      const char *condition, *words;
+    };
+    const std::vector<Row> rows = {{"speedup", "has no < <= > >= == !="},
+                                   {"", "has no < <= > >= == !="},
+                                   {"<0.95", "names no figure"},
+                                   {"speedup<", "\"\" is no number, true or false"},
+                                   {"speedup<fast", "\"fast\" is no number, true or false"},
+                                   {"speedup<1*b", "\"1*b\" is no number, true or false"},
+                                   {"speedup<<1", "\"<<\" is none of < <= > >= == !="},
+                                   {"speedup=1", "\"=\" is none of < <= > >= == !="},
+                                   {"no.such.figure<1", "there is no figure \"no.such.figure\""}};
+    for (const Row& row : rows)
+      VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", row.condition}), "--fail-if", row.words);
   }
 
   void compare_refuses_files_that_are_no_summaries() {
