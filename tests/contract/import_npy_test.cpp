@@ -98,7 +98,8 @@ class ContractImportNpyTest : public QObject, private Imports {
     QCOMPARE(loads_of(analyzed(session), 0), loads);
   }
 
-  // As servers that compute it with the routed ones leave them: one choice more of each token, whose id stands behind.
+  // A server that computes the shared expert with the routed ones records one more choice of each token. Its id follows
+  // those of the routed experts.
   void a_fused_shared_expert_is_no_routing() {
     const std::vector<int32_t> ids = {0, 1, 4, 2, 3, 4, 1, 2, 4, 3, 0, 4, 0, 3, 4, 0, 1, 4};
     const std::string trace = scratch_.write("fused.npy", npy_of("(3, 2, 3)", "<i4", ids));

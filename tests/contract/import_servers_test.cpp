@@ -1,4 +1,4 @@
-// What other servers and trainers leave: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
+// Recordings of servers and trainers: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
 // llama.cpp's matrix.
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
@@ -33,7 +33,7 @@ class ContractImportServersTest : public QObject, private Imports {
     const SessionReader reader(session_of("routed-experts"));
     QCOMPARE(reader.sequences(1), int64_t{2});
     QVERIFY((reader.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
-    QCOMPARE(reader.spaces(1, 1)[0].cells.step, 3);  // the first decoded token stands behind the prompt
+    QCOMPARE(reader.spaces(1, 1)[0].cells.step, 3);  // the first decoded token follows the prompt
     const std::string none = scratch_.path("none.storm");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", none}), trace, "does not say how many layers");
     const auto refused = [&](const std::string& content, const std::string& words) {

@@ -1,4 +1,4 @@
-// What serving and training systems leave, made up: small and complete, and to be damaged.
+// Made-up recordings of serving and training systems: small and complete, so that tests can damage them.
 #pragma once
 #include <cstdint>
 #include <cstring>
