@@ -80,7 +80,7 @@ std::string gain_text(const PassReport& p, const std::optional<double>& value,
   return !value && p.withheld ? "withheld" : ratio_text(value, ci95);
 }
 
-/// Why the first pass has no speed-ups. The table shows which figures are missing, this line below it says why.
+/// The line below the table that says why the first pass without speed-ups has none.
 std::string withheld_text(const std::vector<PassReport>& passes) {
   const auto first =
       std::find_if(passes.begin(), passes.end(), [](const PassReport& p) { return p.withheld.has_value(); });

@@ -228,8 +228,7 @@ struct RunSummaryFigures {
   /// standard deviation between them of the logarithm of the speed-up, else of the latency
   std::optional<double> between_spread;
   std::optional<double> measured_again_seconds;  ///< seconds that fresh processes took
-  std::string
-      measured_once;  ///< why there is only one measurement; empty: there are several, or the reason is not known
+  std::string measured_once;  ///< why there is only one measurement; empty: there are several, or it is not known
   /// why it is not stated although it was measured (core/summary/stated_speedups.h)
   std::optional<SpeedupWithheld> withheld;
   /// part of the processors that other processes used while it measured; nothing: not known

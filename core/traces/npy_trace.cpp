@@ -1,7 +1,7 @@
 // Reads .npy [tokens, layers, k] of whole numbers, which users save from router logits or routed experts: int32, or
 // int16 and uint8 from vLLM. -1 names no branch, and so does -1 in an unsigned type (255, 65535) if the model has fewer
-// branches. Some systems write zeros for layers without branches and for cells
-// that were not recorded, so equal choices with k > 1 are no choice.
+// branches. Some systems write zeros for layers without branches and for cells that were not recorded, so equal choices
+// with k > 1 are no choice.
 #include <algorithm>
 
 #include "core/base/counted.h"
