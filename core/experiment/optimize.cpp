@@ -72,7 +72,7 @@ class Optimization {
  private:
   void measure_and_verify() {
     stages_.run(Stage::measure, [this] { find_plan(); });
-    s_.budget.end_readings(s_.peak_resident());
+    s_.budget.end_readings(s_.ceilings.peak_resident());
     stages_.run(Stage::verify, [this] { verify(); });
     stages_.run(Stage::again, [this] { measure_again(); });
     gains_.set(plan_times(), s_.options.keep_all);
@@ -478,7 +478,7 @@ class Optimization {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize,
                                                               const Progress& progress) {
-  state_->begin_call();
+  state_->ceilings.begin_call();
   const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
   check_target(*state_);
   std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
