@@ -44,7 +44,7 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
     for (size_t l = 0; l < layers; ++l)
       for (const size_t t : steps[s]) {
         for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
-          if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
+          if (choice >= 0) ++count_[at(s, l) * branches + choice];
         if (routes.visits(t, static_cast<int32_t>(l))) ++tokens_[at(s, l)];
         if (backend == Backend::gather || by_token_)
           add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);

@@ -12,7 +12,7 @@ namespace {
 /// The slots of one rank.
 std::span<const int32_t> on_rank(const LayerSlots& layer, int32_t ranks, int32_t rank) {
   const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
-  return std::span(layer).subspan(static_cast<size_t>(rank) * slots_per_rank, slots_per_rank);
+  return std::span(layer).subspan(rank * slots_per_rank, slots_per_rank);
 }
 
 }  // namespace

@@ -62,8 +62,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
       for (const int32_t choice : choices) {
         if (choice < 0) continue;
         ++count_[choice];
-        if (by_home)
-          ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
+        if (by_home) ++count_of_home_[choice * ranks_ + routes.tokens[t].rank];
       }
       if (residence_ == Residence::follow)
         add_following(l, choices, lives[i]);

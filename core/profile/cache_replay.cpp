@@ -44,7 +44,7 @@ class Cache {
  public:
   Cache(const TokenRoutes& routes, const Uses& uses, CachePolicy policy, int64_t budget)
       : routes_(routes), uses_(uses), policy_(policy), budget_(budget) {
-    entries_.resize(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.branches));
+    entries_.resize(int64_t{routes.layers} * routes.branches);
     if (policy == CachePolicy::belady) find_next_uses();
   }
 
@@ -111,7 +111,7 @@ class Cache {
         continue;
       }
       e.resident = false;
-      bytes_ -= routes_.branch_bytes[at->second / static_cast<size_t>(routes_.branches)];
+      bytes_ -= routes_.branch_bytes[at->second / routes_.branches];
       at = order_.erase(at);
     }
   }

@@ -97,7 +97,7 @@ class Planner {
     std::vector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
       delta[program_.buffers[i].first] += size_[i];
-      delta[static_cast<size_t>(plan_.last[i]) + 1] -= size_[i];
+      delta[plan_.last[i] + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;
     for (const int64_t d : delta) most = std::max(most, live += d);

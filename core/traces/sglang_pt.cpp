@@ -276,7 +276,7 @@ class SglangDump {
       count_pass(records_[r], loads, slot_load_);
     }
     std::vector<uint8_t> used(layers_);
-    for (size_t i = 0; i < row; ++i) used[i / static_cast<size_t>(branches_)] |= loads[i] > 0;
+    for (size_t i = 0; i < row; ++i) used[i / branches_] |= loads[i] > 0;
     router_of_ = routers_of_layers(source_, used);
     int64_t passes = 0, last = -1;
     for (const Record& r : records_) passes += r.pass != last, last = r.pass;

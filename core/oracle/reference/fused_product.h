@@ -50,7 +50,7 @@ template <class Scalar>
 void epilogue(const Call<Scalar>& c, std::vector<Scalar>& y, int64_t n) {
   if (const auto bias = extra_input(c.node, "bias")) {
     const std::vector<Scalar> b = c.whole(*bias);
-    for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
+    for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % n];
   }
   const auto residual = extra_input(c.node, "residual");
   const auto add_residual = [&] {
