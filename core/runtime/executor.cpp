@@ -305,7 +305,7 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
   for (const RouterId r : options.replayed->ids()) {
     if (!program_->routers.holds(r)) return;
     const size_t held = (*options.replayed)[r].size();
-    const int32_t executions = came.executions[static_cast<size_t>(r)];
+    const int32_t executions = came.executions[r];
     if (held > 0 && static_cast<size_t>(executions) > held)
       bad_input(options.replayed_from,
                 "choices of router " + program_->routers[r].name + ": expected those of " +
@@ -364,7 +364,7 @@ void Executor::read_records(ExecutionResult& result) {
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
-    for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
+    for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
       const RecordView record = layout.records[r].at(records_, e);
       const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/align.h"
+#include "core/base/id_vector.h"
 #include "core/runtime/device_address.h"
 #include "core/runtime/program.h"
 #include "core/runtime/step_failure.h"
@@ -94,11 +95,11 @@ struct StatusArea {
   }
 
   ExecutionStatus* status;
-  std::span<int32_t> hits, misses;  ///< by guard
-  std::span<int32_t> executions;    ///< by router
-  std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
-  std::span<int32_t> ragged_cells;  ///< by ragged value
-  std::span<int32_t> turns;         ///< by repeat: turns done, of those that run
+  IdSpan<GuardId, int32_t> hits, misses;
+  IdSpan<RouterId, int32_t> executions;
+  IdSpan<RouterId, int32_t> not_replayed;  ///< cells that had no choice to replay and decided freely
+  std::span<int32_t> ragged_cells;         ///< by ragged value
+  IdSpan<RepeatId, int32_t> turns;         ///< turns done, of those that run
   ExchangeStatus* exchange;
   std::span<int32_t> sent_rows, arrived_rows;  ///< by rank, for the exchange that waits
   std::span<int32_t> branches;                 ///< needs_weights without a guard: a ToldBranch each
