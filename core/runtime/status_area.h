@@ -29,7 +29,7 @@ struct ExecutionStatus {
   int32_t code = done;
   int32_t leaf = 0;    ///< the leaf where it waits(), to go on with at the turns that StatusArea::turns has
   GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
-  OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
+  OperandId decision;  ///< needs_weights without a guard: StatusArea::branches has the branches of this decision
   int32_t events = 0;  ///< written
   int32_t lost_events = 0;  ///< events for which there was no room
   uint64_t waited_ns = 0;   ///< time that waves of the waiting step took so far, if events are asked for
@@ -46,25 +46,25 @@ struct ExecutionStatus {
     failure.node = node;
   }
 };
-/// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
+/// The request of a device that waits with `exchange`. The rows of each rank follow those of the rank before.
 struct ExchangeStatus {
   DeviceAddress send;     ///< rows for each rank: StatusArea::sent_rows
   DeviceAddress receive;  ///< place of the rows from each rank: StatusArea::arrived_rows
   int64_t row_bytes = 0;
   int64_t most_rows = 0;  ///< room there
   NodeId node;            ///< node that exchanges
-  /// not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
+  /// not 0: the ranks have to tell each other how many rows arrive, and the host writes that to arrived_rows
   int32_t tells_rows = 0;
 };
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
   int32_t step, worker;
 };
-/// No execution leaves more; what came after is counted as lost.
+/// No execution leaves more: later events are counted as lost.
 inline constexpr int32_t kMostEvents = 1 << 18;
 
-/// Lies over memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program), and the
-/// events where it wants them.
+/// Names the parts of memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program),
+/// and the events if it wants them.
 struct StatusArea {
   StatusArea(void* memory, const Program& program, int32_t most_events = 0) {
     MemoryParts<8> parts(memory);
