@@ -94,8 +94,8 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: branches that the router has not, and cells outside of its space, must
-// not get there. Executions lie at a fixed stride, so that the device finds a turn's choices without the host. A router
+// A device does not check replayed choices. So branches that the router lacks, and cells outside of its space, are
+// refused here. Executions have a fixed stride, so that the device finds a turn's choices without the host. A router
 // that runs more often than recorded is reported afterwards.
 void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options,
                               std::vector<int32_t>& staged) {
@@ -114,8 +114,8 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
     const auto& [choice, ancestor] = turns[t];
     const auto cells = std::ssize(choice) / d.fan_out;
     const bool by_row = r.by_row && !ancestor.empty();
-    // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was
-    // made straight.
+    // A nested router may have got no cell, so it has no choices. A router that a pass made straight was nested in the
+    // model, too.
     const bool nested = program_->graph->value(d.value).type.space != r.dense_space ||
                         !former_branches(program_->graph->node(r.node)).empty();
     const bool none = choice.empty() && nested;
@@ -227,7 +227,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
   leave_sequences(options);
 }
 
-/// The device's table of addresses as the store is now; what it holds is in use until the submission is done.
+/// Copies the store's current addresses to the device. The parts in this table are in use until the submission is done.
 void Executor::publish_weights() {
   const bool changed = weights_.take(table_, in_use_, table_version_);
   submission_.weights = weights_.device_table();
@@ -314,7 +314,7 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
   }
 }
 
-/// False where nothing was asked for; what was is there when the stream is done.
+/// Begins the copies of all results that the options ask for; they are there when the stream is done. False: none.
 bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
                             ExecutionResult& result) {
   bool copies = options.record || options.outputs;
