@@ -187,6 +187,10 @@ for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; do
 expect sources notices "core has 22 casts" "a cast in each line"
 
 clean_tree
+for ((i = 0; i < 11; i++)); do echo 'y += x[a + static_cast<size_t>(i)];'; done >"$tree/core/graph/index.cpp"
+expect sources notices "11 casts to size_t or ptrdiff_t within an index" "casts within indices"
+
+clean_tree
 for f in 1 2; do
   for ((i = 0; i < 720; i++)); do echo "/// What is there."; done >"$tree/core/graph/openings$f.cpp"
 done
