@@ -17,7 +17,7 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
       slots_per_rank_(static_cast<size_t>(placement_.slots_of_rank())),
       gpus_per_node_(static_cast<size_t>(placement_.ranks / nodes)),
       rule_(placement_.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
-      count_of_home_(static_cast<size_t>(placement_.ranks)) {
+      count_of_home_(placement_.ranks) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
   for (const LayerSlots& layer : placement_.layers)
     shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));

@@ -35,7 +35,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       rule_(placement.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
-      count_(static_cast<size_t>(placement.branches)) {
+      count_(placement.branches) {
   for (const LayerSlots& layer : placement.layers)
     shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   if (replicas == ReplicaRule::even) return;

@@ -20,7 +20,7 @@ std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 // until all have read them.
 class Meeting {
  public:
-  explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
+  explicit Meeting(int ranks) : ranks_(ranks), shown_(ranks) {}
   int ranks() const { return ranks_; }
   void show(int rank, std::string_view where, std::span<const std::span<const std::byte>> send) {
     Shown& mine = shown_[rank];

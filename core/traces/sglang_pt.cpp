@@ -83,7 +83,7 @@ class SglangDump {
     const int64_t steps = counts.shape[0];
     layers_ = counts.shape[1], branches_ = counts.shape[2];
     check_layers(layers_, branches_);
-    std::vector<uint8_t> used(layers_), filled(static_cast<size_t>(steps));
+    std::vector<uint8_t> used(layers_), filled(steps);
     const int64_t row = layers_ * branches_;
     for (int64_t s = 0; s < steps; ++s) {
       progress_.report("looking at steps", s, steps);

@@ -151,7 +151,7 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
 RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r,
                                                       const JudgedDecision& r_freely, const JudgedDecision& plan,
                                                       const std::vector<int32_t>& plan_freely) {
-  Otherwise otherwise(static_cast<size_t>(r.shape.cells));
+  Otherwise otherwise(r.shape.cells);
   Router& sum = router(r);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {

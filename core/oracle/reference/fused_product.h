@@ -15,7 +15,7 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
   if (rows == 0) return;
   const AddProducts<Scalar> add_products = best_add_products<Scalar>();
   c.team.split(n, kPanel, [&](int64_t begin, int64_t end, int) {
-    std::vector<Scalar> block(kDepth * kPanel), row(static_cast<size_t>(kDepth));
+    std::vector<Scalar> block(kDepth * kPanel), row(kDepth);
     for (int64_t first = begin; first < end; first += kPanel) {
       const int64_t width = std::min(kPanel, end - first);
       for (int64_t at = 0; at < k && !c.cancel.cancelled(); at += kDepth) {
