@@ -1,10 +1,11 @@
-# Every header compiles alone, and twice in one file: one object a header, generated; the build fails where one does
-# not. The standard headers are precompiled, in half of the time; tests/house/check_includes.sh checks that each is
-# included where it is used. A header of SEEN (folders that are compiled with the same precompiled headers) that its own
-# source includes first compiles alone there, or, where sources are compiled together, in the test house_alone; that
-# each header counts once, tests/house/check_sources.sh checks. A tree that ./dev demo or ./dev test has made leaves
-# these objects out: there house_alone compiles the headers that changed, and house_alone_all (slow) compiles all of
-# them.
+# Every header must compile by itself, and twice in one file. The build makes one object for each header, and fails if
+# one does not compile. The standard headers are precompiled, which halves the time; tests/house/check_includes.sh
+# checks that each is included where it is used.
+# Left out are headers of SEEN that their own source includes first. SEEN names folders that are compiled with the same
+# precompiled headers. Such a header compiles by itself in its source, or in the test house_alone if sources are
+# compiled together. tests/house/check_sources.sh checks that each header counts once.
+# A tree that ./dev demo or ./dev test has made leaves all these objects out: there house_alone compiles the headers
+# that changed, and house_alone_all (slow) compiles all of them.
 # stormcell_header_test(NAME FOLDERS folder... [SEEN folder...] LIBRARIES target...)
 function(stormcell_header_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "FOLDERS;SEEN;LIBRARIES")

@@ -1,5 +1,5 @@
-# Optional parts: what is found but not whole (its configuration ends with an error, a header is missing, a program
-# against it does not link) is left out like what is absent, and said in one line, which ./dev shows.
+# Optional parts. A part that is found but not whole is left out, as an absent one is: its configuration ends with an
+# error, a header is missing, or a program against it does not link. One line says so, and ./dev shows it.
 
 function(stormcell_left_out part reason)
   message(STATUS "Left out: ${part}: ${reason}")
@@ -8,9 +8,10 @@ endfunction()
 # stormcell_whole(RESULT SOURCE "program" [LANGUAGE CUDA] [NEEDS variables that are false where a file is absent...]
 # [FIND "package [COMPONENTS ...]"]
 #                 [TARGETS ...] [LIBRARIES files...] [INCLUDES folders...] [OPTIONS link options...] [SET "commands"])
-# RESULT is true where a project of its own finds the package and a program against it links; tried apart, because a
-# package's configuration may end the one that asks for it. Else ${RESULT}_REASON says why. What is whole is not tried
-# again in this build folder; what is not, at each configuration, since it may have been installed since.
+# RESULT is true if a project of its own finds the package and a program against it links. This is tried apart, because
+# a package's configuration may end the one that asks for it. If RESULT is false, ${RESULT}_REASON says why. A whole
+# package is not tried again in this build folder. Any other is tried at each configuration, because it may have been
+# installed meanwhile.
 function(stormcell_whole result)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "SOURCE;LANGUAGE;FIND;SET" "TARGETS;LIBRARIES;INCLUDES;OPTIONS;NEEDS")
   foreach(need ${arg_NEEDS})
@@ -101,7 +102,7 @@ environment")
   set(${result} OFF PARENT_SCOPE)
 endfunction()
 
-# A compiler cache that compiles; one that cannot (no folder to write to) would end the build at its first file.
+# Finds a compiler cache that compiles. One that cannot (no folder to write to) would end the build at its first file.
 macro(stormcell_find_ccache)
   find_program(CCACHE ccache)
   set(STORMCELL_CCACHE OFF)

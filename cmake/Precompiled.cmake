@@ -6,7 +6,7 @@ set(STORMCELL_STANDARD_HEADERS <algorithm> <array> <charconv> <cmath> <cstdint> 
 if(STORMCELL_FUZZ OR NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang)$")
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 endif()
-# Else a compiler cache does not see what a precompiled header holds, or sees another one each time.
+# Without these options a compiler cache does not see the content of a precompiled header, or sees a new one each time.
 if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-fpch-preprocess>)
 elseif(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
@@ -28,8 +28,8 @@ function(stormcell_precompiled name)
 endfunction()
 function(stormcell_precompile target name)
   target_precompile_headers(${target} REUSE_FROM stormcell_precompiled_${name})
-  # From a precompiled header GCC 12 warns of what it inlines from <string>, as if it were ours; without one it does
-  # not.
+  # With a precompiled header, GCC 12 warns of code that it inlines from <string>, as if it were ours. Without one it
+  # does not.
   if(NOT CMAKE_DISABLE_PRECOMPILE_HEADERS AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target}
       PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds$<SEMICOLON>-Wno-stringop-overflow>)
@@ -57,23 +57,24 @@ function(stormcell_compile_fast target)
   endif()
   stormcell_leave_pointers_out(${target})
 endfunction()
-# Under AddressSanitizer, which sees most of them itself, without the checks of every pointer, which cost a third of the
-# compiler's time: where no pointer is cast to one of another type.
+# Leaves out the checks of every pointer under AddressSanitizer: they cost a third of the compiler's time, and
+# AddressSanitizer sees most faults itself. For code that casts no pointer to another type.
 function(stormcell_leave_pointers_out target)
   if(STORMCELL_SANITIZE STREQUAL "address")
     target_compile_options(${target} PRIVATE -fno-sanitize=null,alignment,object-size,vptr,pointer-overflow)
   endif()
 endfunction()
-# Tests too, and not at all under a sanitizer: half of its build's time, and the code under test is what must run fast
-# there.
+# Tests compile at that level too, and without optimisation under a sanitizer, which halves its build's time: only the
+# code under test must run fast there.
 function(stormcell_compile_test target)
   stormcell_compile_fast(${target})
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>)
 endfunction()
 
-# Sources whose time goes into what they share (large structs, JSON, Qt Test) are compiled several at a time where
-# STORMCELL_TOGETHER is on: under sanitizers, and in a tree that ./dev demo or ./dev test has made. Elsewhere each is a
-# unit of its own. One that forgets an include fails there, and in the tests house_alone and house_alone_all.
+# Compiles several sources at a time if STORMCELL_TOGETHER is on: under sanitizers, and in a tree that ./dev demo or
+# ./dev test has made. This pays if most of the time goes into what the sources share (large structs, JSON, Qt Test).
+# In other trees each source is a unit of its own. A source that forgets an include fails there, and in the tests
+# house_alone and house_alone_all.
 # stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and
 # stay alone.
 function(stormcell_compile_together target)

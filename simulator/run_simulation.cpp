@@ -102,8 +102,7 @@ class StepSums {
         tell_link(gpu, LinkPort::network, work_[r], combined_[r], &RankWork::network_out, &RankWork::network_in,
                   model_.network_bytes_per_s, f);
       }
-      add(work_[r], of_node[r / static_cast<size_t>(each)]),
-          add(combined_[r], back_of_node[r / static_cast<size_t>(each)]);
+      add(work_[r], of_node[r / each]), add(combined_[r], back_of_node[r / each]);
     }
     for (size_t n = 0; n < of_node.size(); ++n)
       tell_link("node " + std::to_string(n), LinkPort::uplink, of_node[n], back_of_node[n], &RankWork::network_out,

@@ -2,6 +2,7 @@
 #pragma once
 #include <cassert>
 #include <cstddef>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -66,6 +67,16 @@ class IdVector : public std::vector<Value> {
     assert(place < this->size());
     return place;
   }
+};
+
+/// Memory of others whose places are ids of one kind; plain numbers index it as they do any span.
+template <class Key, class Value>
+class IdSpan : public std::span<Value> {
+ public:
+  IdSpan() = default;
+  IdSpan(std::span<Value> values) : std::span<Value>(values) {}  // NOLINT: a span says nothing of its places
+  using std::span<Value>::operator[];
+  Value& operator[](Key id) const { return std::span<Value>::operator[](static_cast<size_t>(id)); }
 };
 
 }  // namespace stormcell

@@ -22,8 +22,8 @@ std::span<const int32_t> tokens_over(const Graph& graph, SpaceId space, const Ba
 /// the cell that they are part of. `bindings`: those of the batch.
 std::vector<int32_t> mask_over(const Graph& graph, SpaceId space, const Batch& batch, const Bindings& bindings);
 /// Cells of dense spaces that `plan` computes where `reference` computes all: by the space's name, 1 for each row that
-/// is left. Counts what a given mask leaves out of the plan alone; cells that the model itself compacts are compacted
-/// in both. Throws Error(failed) if the batch has no such mask or one of another size.
+/// is left. A row is left out if a given mask leaves it out of the plan alone. Cells that the model itself compacts are
+/// compacted in both. Throws Error(failed) if the batch has no such mask or one of another size.
 std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, const Graph& reference,
                                                            const Batch& batch);
 /// Facts about the data's masks, by the masks' names.

@@ -1,4 +1,4 @@
-// Holds what was built for a size of picture, for the sizes that were asked for last.
+// Holds what was built for each size of picture, for the sizes that were requested last.
 #pragma once
 #include <algorithm>
 #include <cstdint>

@@ -7,7 +7,7 @@
 namespace stormcell {
 
 /// The graph in another number format: what `--dtype` asks for. Each matrix is a recipe that converts what the graph
-/// had; integers and what is small (norms) stay as they are. Caches (states in pages) lie in bf16 where the weights do,
+/// had; integers and small tensors (norms) stay as they are. Caches (states in pages) are in bf16 if the weights are,
 /// else in f32, as models keep them.
 std::shared_ptr<const Graph> in_format(const Graph& graph, DType to);
 

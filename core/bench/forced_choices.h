@@ -1,4 +1,4 @@
-// Choices that routers are given in the place of their own: of a file as run --outputs writes it.
+// Choices that routers are given instead of their own, from a file in the form that run --outputs writes.
 #pragma once
 #include <map>
 #include <string>
@@ -12,8 +12,8 @@
 namespace stormcell {
 
 /// Holds a tensor b{i}.ROUTER.branch [cells, k] of i32 for each batch and router that is forced; a router within a
-/// branch has b{i}.ROUTER.cell [cells] beside it. A choice of -2 is not forced. A choice of -1 is no branch; of routers
-/// with capacity, whose files do not tell which branch dropped the cell, the cell decides itself.
+/// branch has b{i}.ROUTER.cell [cells] beside it. A choice of -2 is not forced. A choice of -1 is no branch. For a
+/// router with capacity the cell then decides itself, because the file does not say which branch dropped it.
 class ForcedChoices {
  public:
   /// [dense cells, k] a branch, kNoBranch or kNotRecorded; by router.

@@ -32,10 +32,20 @@ struct Need {
                       ///< values
 };
 
+int64_t buffer_bytes(const Program& program, OperandId operand, const Bindings& bounds) {
+  return program.buffers[program.operands[operand].buffer].bytes.evaluate(bounds);
+}
+
+int64_t input_bytes(const Program& program, const Bindings& bounds) {
+  int64_t bytes = 0;
+  for (const OperandId input : program.inputs) bytes += buffer_bytes(program, input, bounds);
+  return bytes;
+}
+
 /// Bytes of pinned memory that the copies of a plan pass through (HostCopies) if the device has memory of its own:
-/// records most of all. Outputs are counted by the caller.
-int64_t pinned_bytes(const Device& device, const ExecutableLayout& layout) {
-  return device.free_bytes() ? layout.record_bytes : 0;
+/// records and inputs. Outputs are counted by the caller.
+int64_t pinned_bytes(const Device& device, const ExecutableLayout& layout, int64_t inputs) {
+  return device.free_bytes() ? layout.record_bytes + inputs : 0;
 }
 
 Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, FallbackWeights fallbacks) {
@@ -48,15 +58,12 @@ Need need_of(Device& device, WeightStore& store, const PlannedGraph& planned, Fa
   if (fallbacks == FallbackWeights::loaded)
     for (const auto& of_guard : layout.lazy) need.weights.insert(of_guard.begin(), of_guard.end());
   need.states = layout.memory.state_bytes + layout.memory.page_bytes;
-  const auto bytes_of = [&](OperandId operand) {
-    return program->buffers[program->operands[operand].buffer].bytes.evaluate(options.bounds);
-  };
+  const int64_t inputs = input_bytes(*program, options.bounds);
   // The oracle's values: about an arena.
-  int64_t of_device = layout.bytes() - need.states, of_host = layout.memory.arena_bytes;
-  for (const OperandId input : program->inputs) of_device += bytes_of(input), of_host += bytes_of(input);
-  for (const OperandId output : program->outputs) of_host += 2 * bytes_of(output);
-  of_host += pinned_bytes(device, layout);
-  need.others = of_both(of_device, of_host);
+  int64_t of_host = layout.memory.arena_bytes + inputs;
+  for (const OperandId output : program->outputs) of_host += 2 * buffer_bytes(*program, output, options.bounds);
+  of_host += pinned_bytes(device, layout, inputs);
+  need.others = of_both(layout.bytes() - need.states + inputs, of_host);
   return need;
 }
 
@@ -171,6 +178,7 @@ SentRows check_memory(Device& device, WeightStore& store, const std::vector<Plan
 
 MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_ptr<const Program> program,
                                const CompileOptions& options) {
+  const int64_t inputs = input_bytes(*program, options.bounds);
   const ExecutableLayout layout = device.layout_of(std::move(program), store, options);
   const auto beyond = [&](SharedPart part, int64_t bytes) {
     return std::max<int64_t>(bytes - (options.memory ? options.memory->bytes(part) : 0), 0);
@@ -179,7 +187,8 @@ MemoryNeed further_memory_need(Device& device, WeightStore& store, std::shared_p
   const int64_t bytes = layout.memory.state_bytes + std::max<int64_t>(layout.memory.page_bytes - free_pages, 0) +
                         beyond(SharedPart::activations, layout.memory.arena_bytes + layout.scratch_bytes) +
                         beyond(SharedPart::records, layout.record_bytes);
-  return of_both(bytes, pinned_bytes(device, layout)) + weights_to_come(store, layout.always) + slots_to_come(store);
+  return of_both(bytes, pinned_bytes(device, layout, inputs)) + weights_to_come(store, layout.always) +
+         slots_to_come(store);
 }
 
 SentRows check_further_plan(Device& device, WeightStore& store, std::shared_ptr<const Program> program,

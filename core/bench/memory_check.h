@@ -45,10 +45,13 @@ MemoryRoom memory_room(const Device& device);
 
 /// Bytes that running and verifying these graphs will take beyond what is held already. The graphs run one at a time,
 /// so weights count once, states of all count, and the rest counts for the graph that takes most of it.
+///
 /// Device: weights that `store` has not loaded, in the layouts and formats of the device; activations, states, scratch
 /// and records at the bounds of `options`; inputs. Weights that only fallbacks read count with FallbackWeights::loaded.
-/// Host: inputs; outputs; the values of the oracle; the largest tensor that is held while a weight is read, with the
-/// tensors that a recipe makes it from, for each reading thread under a budget.
+///
+/// Host: inputs; outputs; the values of the oracle; for a device with memory of its own, pinned memory for copies of
+/// inputs and records; the largest tensor that is held while a weight is read, with the tensors that a recipe makes it
+/// from, for each reading thread under a budget.
 MemoryNeed memory_need(Device& device, WeightStore& store, const std::vector<PlannedGraph>& graphs,
                        FallbackWeights fallbacks = FallbackWeights::spared);
 

@@ -14,10 +14,10 @@ class OutputWriter {
   /// Declares every tensor and takes its space on the disk; an empty path writes nothing.
   OutputWriter(const std::string& path, const ExperimentState& state, const ReadyPlan& plan);
   bool open() const { return writer_ != nullptr; }
-  /// Writes what plan.result holds of `batch`: b{i}.encoder_hidden, .decoder_hidden, .logits, .{router}.branch,
-  /// .{router}.weight; of a router to which only some cells come .{router}.cell [rows], the row of each among the cells
-  /// of its dense space, -1 behind the last; and .items where their numbers do not follow each other. No graph of a
-  /// forward pass has routers that decide in turns.
+  /// Writes the results of `batch` in plan.result: b{i}.encoder_hidden, .decoder_hidden, .logits, .{router}.branch,
+  /// .{router}.weight. A router that gets only some cells also has .{router}.cell [rows]: the row of each among the
+  /// cells of its dense space, -1 behind the last. If the numbers of the items do not follow each other, .items has
+  /// them. No graph of a forward pass has routers that decide in turns.
   void add(const Batch& batch);
   void finish();
 

@@ -9,9 +9,9 @@
 namespace stormcell {
 namespace {
 
-/// Loads tell exactly how many went otherwise if a router sends a cell to one branch. With several branches one cell
-/// may lack some and have others besides: counted are the cells that the most wanting branch lacks, and as many as are
-/// needed to hold what went to strangers.
+/// If a router sends each cell to one branch, the loads give the exact number of cells that went elsewhere. With
+/// several branches a cell may lack some and have others. Then the number is a lower bound: the cells that the branch
+/// with the largest gap lacks, or as many as the choices of other branches need.
 HeldOutRouter held_out_of(const ConstantClaim& claim, const RouterLoad& load) {
   const LoadInUse in_use = load_in_use(load, claim.of_real_cells);
   int64_t missing = 0, strangers = 0;

@@ -20,8 +20,7 @@ struct SaidAnnotations {
   std::string where;
 };
 
-/// The graph with those of the annotations said of it whose names it has; itself where there are none. Throws
-/// Error(bad_input).
+/// The graph with those annotations whose names it has; the graph itself if there are none. Throws Error(bad_input).
 std::shared_ptr<const Graph> annotated(std::shared_ptr<const Graph> graph, const SaidAnnotations& said);
 
 /// The graphs of a model, in which names are looked for.
@@ -56,9 +55,10 @@ void check_phase_of(const PlanConfig& config, WorkPhase phase, const std::string
 /// The same for a configuration of another model: other weights route otherwise, so this model may need what that plan
 /// leaves out.
 void check_model_of(const PlanConfig& config, const Model& model, const std::string& file);
-/// Replays the passes of a configuration; what it says wrongly of one is an Error(bad_input) that begins with `file`.
+/// Replays the passes of a configuration. Throws Error(bad_input) that begins with `file` if the configuration is wrong
+/// about one.
 PipelineResult replay_config(const PassInput& input, const PlanConfig& config, const std::string& file);
-/// A sentence for each pass that did not apply, and for what of one was not found again.
+/// A sentence for each pass that did not apply, and for each part of a pass that was not found again.
 std::vector<std::string> not_taken_over(const PipelineResult& replayed);
 
 }  // namespace stormcell

@@ -67,10 +67,10 @@ class ReadyPlan : public CompiledPlan {
   const RunLayout& layout() const { return layout_; }
 
   int64_t builds() const { return compiled_.builds(); }
-  /// Arena, states and scratch of the size that takes most of those used so far: all sizes share one arena.
+  /// Bytes of arena, states and scratch for the largest of the sizes used so far: all sizes share one arena.
   int64_t activation_bytes() const { return activation_bytes_; }
-  /// Weights that any size has needed so far, with those of branches as much as a budget lets be there; those that only
-  /// fallbacks which never ran would need.
+  /// Bytes of the weights that any size has needed so far; weights of branches count as far as the budget has room. The
+  /// second: bytes of weights that only fallbacks need which never ran.
   int64_t weight_bytes() const;
   int64_t unloaded_weight_bytes() const;
 

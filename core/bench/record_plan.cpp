@@ -26,8 +26,8 @@ int32_t router_over(const Program& program, const NamedRouters& named, const Cel
   return -1;
 }
 
-/// The routed space whose branch the cells of `space` are in: itself, or what they are cells or members of; kNone: they
-/// are in none.
+/// The routed space whose branch has the cells of `space`: the space itself, or one above it. kNone: no branch has
+/// them.
 SpaceId routed_above(const Graph& g, SpaceId space) {
   while (space != kNone && g.space(space).kind != SpaceKind::routed) {
     const CellSpace& s = g.space(space);
@@ -74,7 +74,7 @@ void add_spaces(RecordPlan& plan, const Program& program) {
     (router.repeat != kNone ? recorded.turn_space : recorded.space) = router.dense_space;
   }
   for (size_t n = 0; n < space_of.size(); ++n) plan.layout.routers[n].space = space_of[n];
-  // Cells of a space tell sequences apart: if nobody decides, those of an input.
+  // Sequences are told apart by the cells of a space. If no router decides, it is the space of an input.
   if (std::any_of(plan.spaces.begin(), plan.spaces.end(), [](const RecordedSpace& s) { return s.space != kNone; }))
     return;
   for (const Value& v : g.values)
@@ -109,8 +109,8 @@ void add_routers(RecordPlan& plan, const Program& program) {
   }
 }
 
-/// Edges of the graph, by named routers, in no order; some come twice. Between passes (the prompt's, the turns) there
-/// is none: their records are other batches.
+/// Edges of the graph, by named routers, in no order; some come twice. No edge leads from the prompt's pass to the
+/// turns: their records are other batches.
 std::vector<LayoutEdge> named_edges(const Program& program, const NamedRouters& named) {
   const auto router_of = [&](NodeId node) {
     const auto at = std::find_if(program.routers.begin(), program.routers.end(),

@@ -32,7 +32,7 @@ struct RecordOptions {
   bool decisions = false;  ///< the session stores each of them, not only their sums
   bool inputs = false;
   bool scores = false;  ///< and the margins between them
-  /// of the session, so far: what it would not keep is not made; null: it keeps none
+  /// pictures that the session has kept so far; a picture that it would not keep is not made; null: it keeps none
   KeptPictures* pictures = nullptr;
 };
 
@@ -45,8 +45,8 @@ struct Executed {
   const ExecutionResult& result;
 };
 
-/// Fills a record from an execution but for its number. `record` comes cleared from the recorder. For a program with
-/// turns it has all but what the turns did.
+/// Fills a record from an execution, except its number. `record` comes cleared from the recorder. The turns of a
+/// program are left to fill_turn().
 void fill_record(const Executed& executed, RecordOptions options, BatchRecord& record);
 
 /// One turn of decoding: the cell that it adds to each sequence.

@@ -115,8 +115,8 @@ SessionRun::SessionRun(const ExperimentState& state, const ReadyPlan& plan, cons
   recorder_ = std::make_unique<Recorder>(std::vector<RecordSink*>{sink});
 }
 
-// A run that was stopped, or gave out, keeps what was recorded: the recorder writes what it has, the run is marked so,
-// the session closed.
+// A run that was stopped, or that failed, keeps its records: the recorder writes what it has, the run is marked, and
+// the session is closed.
 SessionRun::~SessionRun() {
   if (!writer_ || cancel_.cancelled()) return;
   recorder_.reset();
@@ -129,8 +129,7 @@ SessionRun::~SessionRun() {
 void SessionRun::add(const Batch& batch, uint8_t part) {
   decisions_made_ += std::ssize(standing_decisions(*plan_.program, plan_.records->routers, plan_.result));
   record(state_, plan_, batch, options_, part, *recorder_, records_);
-  // Counted before the next batch runs: alone it is done at once, and beside an execution it would cost that some of
-  // its time.
+  // Counts before the next batch runs. That is fast now; during an execution it would take time from it.
   if (counted_) recorder_->flush();
 }
 

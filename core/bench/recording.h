@@ -17,8 +17,8 @@ namespace stormcell {
 struct RunAbout {
   std::string session = {};     ///< file; empty: the run is counted alone
   RunKind kind = RunKind::run;  ///< the verb that leaves it
-  bool decisions = true;        ///< each is stored, not only their sums
-  /// those of the run as JSON: known from the beginning, so that an interrupted run, too, can be run again
+  bool decisions = true;        ///< each decision is stored, not only their sums
+  /// settings of the run as JSON: known from the beginning, so that an interrupted run can be repeated
   std::string settings = "{}";
   std::string config = "{}";  ///< a stormcell.config/1
 };

@@ -9,30 +9,15 @@
 #include "core/bench/converted_graph.h"
 #include "core/bench/memory_check.h"
 #include "core/cost/graph_cost.h"
-#include "core/machine/memory.h"
 #include "core/runtime/lower.h"
 
 namespace stormcell {
 
 void ExperimentState::probe(ProbeTime time, const Progress& progress) {
   constexpr double kBrief = 0.1;
-  const double seconds = options.probe_seconds * (time == ProbeTime::brief ? kBrief : 1);
   if (time == ProbeTime::whole) progress.report("probing the machine", 0, 0);
-  const bool is_first = readings.empty();
-  if (!is_first) peak_before_probe = peak_resident();
-  // Beside a model that fills the memory, a smaller buffer; what it then reads from a cache is no ceiling of memory and
-  // is not taken.
-  constexpr int64_t kMost = int64_t{512} << 20, kLeast = int64_t{128} << 20;
-  const int64_t room = device->free_bytes().value_or(available_memory()) / 2;
-  DeviceProbe now = device->probe({std::clamp<int64_t>(room, int64_t{16} << 20, kMost), seconds}, progress.cancel);
-  progress.cancel.check();
-  if (!is_first && room < kLeast) now.read_gbs = ceilings.read_gbs;
-  ceilings = larger(ceilings, now);
-  readings.add(std::move(now));
-  reset_peak_resident_memory();
+  ceilings.probe(*device, options.probe_seconds * (time == ProbeTime::brief ? kBrief : 1), progress.cancel);
 }
-
-int64_t ExperimentState::peak_resident() const { return std::max(peak_before_probe, peak_resident_memory()); }
 
 std::shared_ptr<const Graph> ExperimentState::graph_for(PictureSize size) const {
   if (size == picture) return graph;

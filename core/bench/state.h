@@ -15,7 +15,7 @@
 #include "core/bench/arithmetic.h"
 #include "core/bench/batch_inputs.h"
 #include "core/bench/budget_meter.h"
-#include "core/bench/ceiling_readings.h"
+#include "core/bench/device_ceilings.h"
 #include "core/bench/memory_check.h"
 #include "core/bench/plan_checks.h"
 #include "core/bench/ready_plan.h"
@@ -44,18 +44,13 @@ struct ExperimentState {
   BudgetMeter budget;                    ///< meter of the store
   std::shared_ptr<SharedMemory> memory;  ///< shared by all plans: they never run at the same time
   std::shared_ptr<StateStore> states;    ///< shared by all plans
-  DeviceProbe ceilings;                  ///< the largest that was ever read; kernels as read last
-  CeilingReadings readings;              ///< before, during and after the measuring of this call
-  int64_t peak_before_probe = 0;         ///< the most resident bytes of this call before its last probe
+  DeviceCeilings ceilings;               ///< of the device: they outlive a call, whose first reading is an older one
   DType dtype = DType::f32;
   double tolerance = kF32Tolerance;  ///< tolerance of the execution
   /// a sentence for each of --annotate that nothing which runs has a name for
   std::vector<std::string> idle_annotations;
   std::optional<Bf16Rows> bf16_rows = {};        ///< operators of a device whose products round their input to bf16
   std::vector<std::string_view> operators = {};  ///< operators of the device; empty: passes take it to have all
-
-  /// Begins the readings of a call. The last reading of the call before is its first one.
-  void begin_call() { peak_before_probe = 0, readings.keep_last(); }
 
   /// The place where plans run.
   PlanSite site() const { return {*device, model->weights, options.weight_budget}; }
@@ -74,12 +69,9 @@ struct ExperimentState {
   std::shared_ptr<const Graph> graph_for(PictureSize size) const;
 
   enum class ProbeTime : uint8_t { whole, brief };
-  /// Adds a reading of ceilings and placement; where nothing is measured, the one of opening is enough. Resets the peak
-  /// of resident memory, so that the buffer of the probe is not charged to a run. `brief`: between two executions, in a
-  /// tenth of the time.
+  /// Adds a reading of ceilings and placement. A call that measures nothing needs none beside that of opening.
+  /// `brief`: between two executions, in a tenth of the time.
   void probe(ProbeTime time, const Progress& progress);
-  /// The most resident memory of this call, in bytes, without what probes take.
-  int64_t peak_resident() const;
 
   /// Throws Error(bad_input) if a plan of these graphs does not fit into `available`, before anything of it is loaded.
   /// Warns if it fits only without the weights of its fallbacks, or only with copied rows.

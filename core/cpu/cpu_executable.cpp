@@ -360,7 +360,7 @@ class CpuExecutable : public Executable {
 
   int32_t guard(int32_t at, const Step& step, Running& running) const {
     const bool hit = operands_.scalar(step.inputs[0]) != 0;
-    ++(hit ? running.area.hits : running.area.misses)[static_cast<size_t>(step.guard)];
+    ++(hit ? running.area.hits : running.area.misses)[step.guard];
     return hit ? at + 1 : step.target;
   }
 
@@ -374,16 +374,16 @@ class CpuExecutable : public Executable {
   }
 
   int32_t repeat_begin(int32_t at, const Step& step, Running& running) const {
-    running.area.turns[static_cast<size_t>(step.repeat)] = 0;
+    running.area.turns[step.repeat] = 0;
     return operands_.dim(step.most) <= 0 ? step.target : at + 1;
   }
   int32_t repeat_end(int32_t at, const Step& step, Running& running) const {
-    const bool more = ++running.area.turns[static_cast<size_t>(step.repeat)] < operands_.dim(step.most);
+    const bool more = ++running.area.turns[step.repeat] < operands_.dim(step.most);
     return more && operands_.scalar(step.inputs[0]) == 0 ? step.target : at + 1;
   }
 
   int32_t record(int32_t at, const Step& step, Running& running) {
-    int32_t& execution = running.area.executions[static_cast<size_t>(step.router)];
+    int32_t& execution = running.area.executions[step.router];
     if (running.submission.record)
       records_.record(step, {step.router, turn_of(step.router, running)}, execution, running.records);
     ++execution;
@@ -392,7 +392,7 @@ class CpuExecutable : public Executable {
   // Not the executions so far: a router in both bodies of a guard has its own in each.
   int32_t turn_of(RouterId router, const Running& running) const {
     const RepeatId repeat = program_->routers[router].repeat;
-    return repeat != kNone ? running.area.turns[static_cast<size_t>(repeat)] : 0;
+    return repeat != kNone ? running.area.turns[repeat] : 0;
   }
 
   ThreadTeam& team_;

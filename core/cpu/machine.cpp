@@ -105,11 +105,10 @@ double read_gbs(ThreadTeam& team, double seconds, int64_t l3_bytes, int64_t most
   });
   if (team.cancelled()) return 0;
   const KernelTable& table = kernels();
-  std::unique_ptr<float[]> sums(new float[static_cast<size_t>(threads) * 16]);  // a cache line each
+  std::unique_ptr<float[]> sums(new float[threads * 16]);  // a cache line each
   const double fastest_read = fastest(team, seconds, [&] {
-    return timed(team, threads, [&](int member) {
-      sums[static_cast<size_t>(member) * 16] = table.sum(pages.data + member * floats, floats);
-    });
+    return timed(team, threads,
+                 [&](int member) { sums[member * 16] = table.sum(pages.data + member * floats, floats); });
   });
   return static_cast<double>(pages.bytes) / fastest_read * 1e-9;
 }

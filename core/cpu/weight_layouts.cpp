@@ -58,7 +58,7 @@ Conv2dShape conv_shape(const WeightKey& key, const WeightInfo& info) {
 // [O, kh, kw, c] as the graph has it to [O, c, kh, kw] as the packing wants it.
 std::vector<std::byte> channels_first(const std::byte* from, const std::vector<int64_t>& shape, size_t size) {
   const int64_t o = shape[0], area = shape[1] * shape[2], c = shape[3];
-  std::vector<std::byte> to(static_cast<size_t>(o * area * c) * size);
+  std::vector<std::byte> to(o * area * c * size);
   for (int64_t i = 0; i < o; ++i)
     for (int64_t a = 0; a < area; ++a)
       for (int64_t x = 0; x < c; ++x)

@@ -24,19 +24,16 @@ int32_t branches_of(const SampledChoices& sample, const RouterPair& pair) {
 /// How often two branches are chosen for one cell, by a here and by b there.
 struct Together {
   explicit Together(int32_t branches)
-      : width(branches),
-        both(static_cast<size_t>(branches) * static_cast<size_t>(branches), 0),
-        a(branches, 0),
-        b(branches, 0) {}
+      : width(branches), both(int64_t{branches} * branches, 0), a(branches, 0), b(branches, 0) {}
   void add(std::span<const int32_t> of_a, std::span<const int32_t> of_b) {
     for (const int32_t x : of_a) {
       ++a[x];
-      for (const int32_t y : of_b) ++both[static_cast<size_t>(x) * static_cast<size_t>(width) + static_cast<size_t>(y)];
+      for (const int32_t y : of_b) ++both[int64_t{x} * width + y];
     }
     for (const int32_t y : of_b) ++b[y];
   }
   double likeness(int32_t x, int32_t y) const {
-    const double n = both[static_cast<size_t>(x) * static_cast<size_t>(width) + static_cast<size_t>(y)];
+    const double n = both[int64_t{x} * width + y];
     return n == 0 ? 0 : n / std::sqrt(static_cast<double>(a[x]) * b[y]);
   }
   int32_t width;

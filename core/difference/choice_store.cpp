@@ -137,8 +137,8 @@ float margin_of_cell(const DecisionRecord& d, int64_t i, const TraceRouter& rout
   constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
   const int32_t branches = router.branches;
   if (d.scores.empty() || (d.score_columns > 0 && d.score_columns != branches)) return kUnknown;
-  const std::span<const float> scores = d.scores.subspan(static_cast<size_t>(i * branches), branches);
-  const std::span<const int32_t> chosen = d.choice.subspan(static_cast<size_t>(i * router.fan_out), router.fan_out);
+  const std::span<const float> scores = d.scores.subspan(i * branches, branches);
+  const std::span<const int32_t> chosen = d.choice.subspan(i * router.fan_out, router.fan_out);
   float last = std::numeric_limits<float>::infinity(), first = -last;
   for (int32_t b = 0; b < branches; ++b) {
     const bool is_chosen = std::any_of(chosen.begin(), chosen.end(), [b](int32_t c) { return branch_of(c) == b; });
@@ -152,8 +152,7 @@ std::span<const float> ChoiceStore::weights(int32_t router, int64_t cell) const 
   const Stack& stack = stacks_[r.stack];
   const auto at = stack.kept.find(cell);
   if (at == stack.kept.end() || !r.weights) return {};
-  const std::span<const float> all =
-      std::span(stack.weights).subspan(static_cast<size_t>(at->second * stack.row + r.offset), r.k);
+  const std::span<const float> all = std::span(stack.weights).subspan(at->second * stack.row + r.offset, r.k);
   return std::isnan(all[0]) ? std::span<const float>() : all;
 }
 
@@ -163,7 +162,7 @@ std::span<const float> ChoiceStore::scores(int32_t router, int64_t cell) const {
   const auto at = stack.kept_scores.find(cell);
   if (at == stack.kept_scores.end() || r.columns == 0) return {};
   const std::span<const float> all =
-      std::span(stack.scores).subspan(static_cast<size_t>(at->second * stack.score_row + r.score_offset), r.columns);
+      std::span(stack.scores).subspan(at->second * stack.score_row + r.score_offset, r.columns);
   return std::isnan(all[0]) ? std::span<const float>() : all;
 }
 

@@ -104,7 +104,7 @@ void DifferenceCounter::batch(std::span<const TraceCells> cells, std::span<const
 
 void DifferenceCounter::place_rows(const TraceCells& table) {
   const int64_t per = table.cells.per_sequence;
-  rows_.assign(static_cast<size_t>(table.cells.cells()), {});
+  rows_.assign(table.cells.cells(), {});
   const auto& requests = in_.a->stacks()[stack_of_b_[table.stack]].requests;
   auto at = request_of_b_.end();
   auto in_a = requests.end();
@@ -140,7 +140,7 @@ void DifferenceCounter::count(const TraceCells& table, const DecisionRecord& d, 
     if (row.sampled >= 0) keep(row, d, i);
     const float margin =
         has_margins ? margin_of_cell(d, i, router) : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
-    compare(row, pair, d.choice.subspan(static_cast<size_t>(i * k), static_cast<size_t>(k)), margin);
+    compare(row, pair, d.choice.subspan(i * k, k), margin);
   }
   (void)table;
 }

@@ -13,7 +13,7 @@ struct ChoiceColumn {
   std::vector<int32_t> ids;
   std::vector<int32_t> begin;  ///< [cells + 1]
   std::span<const int32_t> of(int64_t cell) const {
-    return std::span(ids).subspan(static_cast<size_t>(begin[cell]), static_cast<size_t>(begin[cell + 1] - begin[cell]));
+    return std::span(ids).subspan(begin[cell], begin[cell + 1] - begin[cell]);
   }
   bool empty() const { return begin.empty(); }
 };

@@ -43,7 +43,7 @@ std::vector<CellWeights> weights_of(const SampledChoices& sample, const SampledS
       if (at == b.end()) break;
       cell.ids.push_back(a[i]);
       cell.a.push_back(static_cast<double>(wa[i]));
-      cell.b.push_back(static_cast<double>(wb[static_cast<size_t>(at - b.begin())]));
+      cell.b.push_back(static_cast<double>(wb[at - b.begin()]));
       cell.sum_a += cell.a.back(), cell.sum_b += cell.b.back();
     }
     if (cell.ids.size() == a.size() && cell.sum_a > 0 && cell.sum_b > 0) cells.push_back(std::move(cell));

@@ -10,7 +10,6 @@
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/formats/tokenizer.h"
-#include "core/machine/memory.h"
 #include "core/summary/latency.h"
 #include "core/verification/verify.h"
 #include "core/verification/verify_decoded.h"
@@ -98,7 +97,7 @@ void verify_tokens(Decoding& work, ReadyPlan& plan, GenerateFigures& r, const Pr
 
 std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& session, const Progress& progress) {
   ExperimentState& s = *state_;
-  s.begin_call();
+  s.ceilings.begin_call();
   s.budget.restart();
   Decoding work(s);
   const std::shared_ptr<GenerateFigures> result = start_figures(work, session);
@@ -122,7 +121,7 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   }
   generated.finish();
   r.routing = router_figures(recording.profile());
-  s.budget.end_readings(peak_resident_memory());
+  s.budget.end_readings(s.ceilings.peak_resident());
   verify_tokens(work, *plan, r, progress);
   if (plan->states.planned_bytes > 0) r.states = plan->states;
   r.weights_read = read.mean();

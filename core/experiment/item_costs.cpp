@@ -134,7 +134,7 @@ std::vector<ItemLoads> ItemCosts::loads_of(const Counted& of, const ReadyPlan& p
       ItemLoads::Router& into = loads[item].routers[number->second];
       ++into.cells;
       for (int32_t k = 0; k < d->shape.fan_out; ++k) {
-        const int32_t choice = d->choice[c * static_cast<size_t>(d->shape.fan_out) + static_cast<size_t>(k)];
+        const int32_t choice = d->choice[c * d->shape.fan_out + k];
         if (is_kept(choice)) ++into.load[choice];
         items[item].choices += is_kept(choice) || is_dropped(choice);
         items[item].dropped += is_dropped(choice);

@@ -62,7 +62,7 @@ std::string measure_afresh(const std::string& text, const Progress& progress) {
   const std::optional<ExperimentOptions> options = parse_settings(request.settings);
   if (!options) bad_input(kWhere, "has no settings", "optimize and run write it for themselves");
   const std::unique_ptr<ExperimentState> state = open_state(*options, progress);
-  state->begin_call();
+  state->ceilings.begin_call();
   const PlanConfig config = parse_plan_config(request.config, kWhere);
   check_model_of(config, *state->model, kWhere);
   check_thresholds(*state, config.exits, kWhere);

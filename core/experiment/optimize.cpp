@@ -73,7 +73,7 @@ class Optimization {
  private:
   void measure_and_verify() {
     stages_.run(Stage::measure, [this] { find_plan(); });
-    s_.budget.end_readings(s_.peak_resident());
+    s_.budget.end_readings(s_.ceilings.peak_resident());
     stages_.run(Stage::verify, [this] { verify(); });
     stages_.run(Stage::again, [this] { measure_again(); });
     gains_.set(plan_times(), s_.options.keep_all);

@@ -248,7 +248,7 @@ class Run {
     RunSummaryFigures& r = *result_;
     MeasuredPlan plan{*plan_, latency_, read_, is_baseline() ? r.baseline : r.optimized,
                       is_baseline() ? r.baseline_operators : r.optimized_operators};
-    s_.budget.end_readings(s_.peak_resident());
+    s_.budget.end_readings(s_.ceilings.peak_resident());
     if (options_.measure_seconds > 0) machine_.end();
     measured_.others = machine_.others();
     stormcell::set_figures(work_, measured_, {plan}, options_.measure_seconds > 0, r, progress_);
@@ -288,7 +288,7 @@ std::shared_ptr<RunSummaryFigures> run_workload(Workload& work, const RunOptions
 }
 
 std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, const Progress& progress) {
-  state_->begin_call();
+  state_->ceilings.begin_call();
   check_phases(work_phase(state_->options.phase), state_->options.dense, run);
   PlanConfig config;
   if (!run.config.empty()) config = parse_plan_config(run.config, run.config_name);

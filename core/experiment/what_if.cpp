@@ -79,7 +79,7 @@ void set_quality(const Task task, const RunSummaryFigures& before, const RunSumm
 }  // namespace
 
 std::shared_ptr<const WhatIfFigures> Experiment::what_if(const WhatIfOptions& options, const Progress& progress) {
-  state_->begin_call();
+  state_->ceilings.begin_call();
   ExperimentState& s = *state_;
   check_intervention_of(s, options.intervention);
   ForwardPass plain(s), changed(s, {}, options.intervention);

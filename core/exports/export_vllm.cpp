@@ -45,7 +45,7 @@ void write_vllm_ascend(const ExportOptions& options, const Progress&) {
   for (const LayerSlots& layer : layers_with_experts(exported)) {
     Json devices = Json::array();
     for (int32_t r = 0; r < p.ranks; ++r) {
-      const std::span<const int32_t> here = std::span(layer).subspan(static_cast<size_t>(r) * held, held);
+      const std::span<const int32_t> here = std::span(layer).subspan(r * held, held);
       LayerSlots experts(here.begin(), here.end());
       // With mix_placement, a shared expert is a further entry of the map behind the routed ones, and the server starts
       // with it on every device.

@@ -155,7 +155,7 @@ std::vector<float> decode_jpeg(std::span<const std::byte> file, const std::strin
   JpegReading reading(file);
   const JpegForm form = read_form(reading, file.size(), where);
   const size_t row = form.stored.width * form.stored.channels;
-  std::vector<uint8_t> bytes(static_cast<size_t>(form.stored.height) * row);
+  std::vector<uint8_t> bytes(form.stored.height * row);
   const bool whole = reading.attempt([&bytes, row](jpeg_decompress_struct& jpeg) {
     jpeg_start_decompress(&jpeg);
     while (jpeg.output_scanline < jpeg.output_height) {

@@ -136,7 +136,7 @@ std::vector<float> reals_of(const std::vector<std::byte>& bytes, float most) {
 std::vector<float> decode_png(std::span<const std::byte> file, const std::string& where) {
   PngReading reading(file);
   const PngForm form = read_form(reading, file, where);
-  std::vector<std::byte> bytes(static_cast<size_t>(form.header.height) * form.row);
+  std::vector<std::byte> bytes(form.header.height * form.row);
   std::vector<png_bytep> rows(form.header.height);
   for (size_t r = 0; r < rows.size(); ++r) rows[r] = reinterpret_cast<png_bytep>(bytes.data() + r * form.row);
   const bool whole = reading.attempt([&rows](png_structp png, png_infop) {

@@ -85,7 +85,7 @@ void set_figures(const Workload& work, const Measured& measured, const std::vect
   ExperimentState& s = work.state();
   for (const MeasuredPlan& p : plans)
     p.figures = plan_figures(work, p.plan, p.latency, p.read, measured.batches, measured.rounds);
-  r.peak_resident_bytes = s.peak_resident();
+  r.peak_resident_bytes = s.ceilings.peak_resident();
   if (probed) {
     warn_of_noise(s, measured.spread, measured.others, r.warnings);
     r.other_load = measured.others.share();

@@ -14,9 +14,9 @@ namespace stormcell {
 namespace {
 
 constexpr int kDraws = 2000;
-constexpr size_t kOften = 8;         // visits from which on a median of a batch's own bears what disturbs a few of them
-constexpr double kUnlike = 1.645;    // normal deviate: of batches that are alike one in twenty looks unlike
-constexpr double kCouldTell = 3.29;  // what visits that agree must reach at least, or noise hides what they tell
+constexpr size_t kOften = 8;         // from so many visits on, a batch's own median withstands a few disturbed ones
+constexpr double kUnlike = 1.645;    // normal deviate: one in twenty cases of batches that gain alike exceeds it
+constexpr double kCouldTell = 3.29;  // visits that agree in everything must reach it, or noise hides a difference
 
 using Drawn = std::vector<int32_t>;  // by round: how often it was drawn
 

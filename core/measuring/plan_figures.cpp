@@ -23,7 +23,8 @@ std::map<int64_t, double> shares_of(const std::vector<int64_t>& batches) {
 double limit_milliseconds(const ExperimentState& s, const ReadyPlan& plan, const Batch& batch,
                           std::map<std::string, OperatorTime>* by_operator) {
   const Graph& g = *plan.graph;
-  const MachineCeilings machine{s.ceilings.f32_gflops * 1e9, s.ceilings.bf16_gflops * 1e9, s.ceilings.read_gbs * 1e9};
+  const DeviceProbe& most = s.ceilings.largest();
+  const MachineCeilings machine{most.f32_gflops * 1e9, most.bf16_gflops * 1e9, most.read_gbs * 1e9};
   double total = 0;
   for (const NodeCost& n : cost_of(g, executed_case(*plan.program, plan.result, plan.bindings(batch))).nodes) {
     const double ms = n.seconds(machine) * 1e3;

@@ -11,7 +11,8 @@ namespace stormcell {
 
 ProbedMachine machine_of(ExperimentState& state, const Progress& progress) {
   using Time = ExperimentState::ProbeTime;
-  return {state.readings, [&state, &progress](bool brief) { state.probe(brief ? Time::brief : Time::whole, progress); },
+  return {state.ceilings.readings(),
+          [&state, &progress](bool brief) { state.probe(brief ? Time::brief : Time::whole, progress); },
           [&state] { return device_figures(state); }, seconds_now};
 }
 

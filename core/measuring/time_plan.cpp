@@ -6,6 +6,7 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/enum_words.h"
 #include "core/measuring/fresh_measuring.h"
 #include "core/measuring/mirrored.h"
 
@@ -50,7 +51,7 @@ double TimePlan::allowed(Stage stage) const {
 }
 
 void TimePlan::reserve_least(double batch, double compile, double sizes, bool ordered) {
-  const auto reserve = [&](Stage stage, double seconds) { least_.at(static_cast<size_t>(stage)) = seconds; };
+  const auto reserve = [&](Stage stage, double seconds) { row_of(least_, stage) = seconds; };
   reserve(Stage::profile, 2 * batch);
   reserve(Stage::passes, 2 * compile);
   // Two plans are checked and warmed up before their round.

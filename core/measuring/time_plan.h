@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/enum_words.h"
+
 namespace stormcell {
 
 /// The stages in the order in which they run.
@@ -29,7 +31,7 @@ class TimePlan {
   /// they also share the time that earlier stages did not need. Infinity without a limit.
   double allowed(Stage stage) const;
   /// Gives the share of a stage that does not run to the others.
-  void skip(Stage stage) { weight_[static_cast<size_t>(stage)] = 0, least_[static_cast<size_t>(stage)] = 0; }
+  void skip(Stage stage) { row_of(weight_, stage) = 0, row_of(least_, stage) = 0; }
   /// Keeps time for the work that is never left out: stages before it share only the rest. `batch`: seconds of one
   /// execution; `compile`: seconds to make one plan and load its weights; `sizes`: number of different sizes of
   /// pictures, each of which is verified.

@@ -158,7 +158,7 @@ class StackReader final : public RecipeReader {
     const Place below(place.begin() + 1, place.end());
     const size_t first = place[0];
     if (!below.empty()) return of_[first]->read(below, n, to);
-    for (int64_t i = 0; i < n; ++i) to[i] = of_[first + static_cast<size_t>(i)]->element({});
+    for (int64_t i = 0; i < n; ++i) to[i] = of_[first + i]->element({});
   }
 
  private:

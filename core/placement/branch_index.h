@@ -20,7 +20,7 @@ class BranchIndex {
   /// chose a branch twice is there once.
   template <class ForEach>
   BranchIndex(const TokenRoutes& routes, size_t branches, const ForEach& for_each)
-      : branches_(branches), begin_(static_cast<size_t>(routes.layers) * branches + 1, 0) {
+      : branches_(branches), begin_(routes.layers * branches + 1, 0) {
     const auto for_each_choice = [&](const auto& add) {
       for_each([&](size_t token, const Item& item) {
         for (int32_t l = 0; l < routes.layers; ++l) {

@@ -46,7 +46,7 @@ class CostSearch {
     if (aim_.move_s <= 0) return;
     was_.assign(layers_ * slot_count_ / slots_per_rank() * branches_, 0);
     for (size_t l = 0; l < layers_; ++l)
-      for (size_t s = 0; s < slot_count_; ++s) was_[at(l, s, static_cast<size_t>(aim_.before.layers[l][s]))] = 1;
+      for (size_t s = 0; s < slot_count_; ++s) was_[at(l, s, aim_.before.layers[l][s])] = 1;
     for (size_t l = 0; l < layers_; ++l)
       for (size_t s = 0; s < slot_count_; ++s) moved_ += moves(l, s, placed_.placement().layers[l][s]);
   }
@@ -56,7 +56,7 @@ class CostSearch {
   }
   /// 1 where the slot's rank did not hold the branch before.
   int64_t moves(size_t l, size_t slot, int32_t branch) const {
-    return was_.empty() ? 0 : 1 - was_[at(l, slot, static_cast<size_t>(branch))];
+    return was_.empty() ? 0 : 1 - was_[at(l, slot, branch)];
   }
 
   /// Draws moves, takes each back: the scale of heat.

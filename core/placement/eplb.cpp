@@ -65,8 +65,7 @@ std::vector<int32_t> order_by_node(const std::vector<float>& load, int32_t group
   std::vector<int32_t> order(load.size());
   for (size_t g = 0; g < of_group.size(); ++g)
     for (size_t i = 0; i < size; ++i)
-      order[(static_cast<size_t>(packed[g].pack) * groups_a_node + static_cast<size_t>(packed[g].place)) * size + i] =
-          static_cast<int32_t>(g * size + i);
+      order[(packed[g].pack * groups_a_node + packed[g].place) * size + i] = static_cast<int32_t>(g * size + i);
   return order;
 }
 
@@ -76,7 +75,7 @@ LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
   const size_t branches = load.size() / static_cast<size_t>(nodes),
                slots = static_cast<size_t>(shape.slot_count / nodes);
   const size_t slots_per_rank = shape.slot_count / shape.ranks;
-  LayerSlots out(static_cast<size_t>(shape.slot_count));
+  LayerSlots out(shape.slot_count);
   for (size_t node = 0; node < static_cast<size_t>(nodes); ++node) {
     std::vector<float> here(branches);
     for (size_t i = 0; i < branches; ++i) here[i] = load[order[node * branches + i]];
@@ -88,8 +87,8 @@ LayerSlots place_layer(const std::vector<float>& load, const EplbShape& shape) {
     }
     const std::vector<Packed> packed = pack_evenly(of_slot, shape.ranks / nodes);
     for (size_t s = 0; s < slots; ++s)
-      out[node * slots + static_cast<size_t>(packed[s].pack) * slots_per_rank + static_cast<size_t>(packed[s].place)] =
-          order[node * branches + static_cast<size_t>(replicas.branch[s])];
+      out[node * slots + packed[s].pack * slots_per_rank + packed[s].place] =
+          order[node * branches + replicas.branch[s]];
   }
   return out;
 }

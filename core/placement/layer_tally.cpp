@@ -134,10 +134,10 @@ TallyRule::TallyRule(int32_t ranks, int32_t nodes, Backend backend,
       replicas_(replicas),
       expert_curve_(std::move(expert_curve)),
       whole_(ranks_),
-      of_node_(static_cast<size_t>(nodes)),
+      of_node_(nodes),
       copies_(ranks_),
       absent_(ranks_, 1),
-      absent_node_(static_cast<size_t>(nodes), 1),
+      absent_node_(nodes, 1),
       rows_(ranks_) {}
 
 void TallyRule::add_token(LayerTally& tally, const std::vector<BranchShares>& shares, std::span<const int32_t> choices,

@@ -17,7 +17,7 @@ PlacedSteps::PlacedSteps(Placement start, int32_t nodes, Backend backend, const 
       slots_per_rank_(static_cast<size_t>(placement_.slots_of_rank())),
       gpus_per_node_(static_cast<size_t>(placement_.ranks / nodes)),
       rule_(placement_.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
-      count_of_home_(static_cast<size_t>(placement_.ranks)) {
+      count_of_home_(placement_.ranks) {
   const size_t layers = placement_.layers.size(), branches = static_cast<size_t>(placement_.branches);
   for (const LayerSlots& layer : placement_.layers)
     shares_.push_back(shares_of(layer, placement_.branches, placement_.ranks));
@@ -44,7 +44,7 @@ PlacedSteps::PlacedSteps(const TokenRoutes& routes, const std::vector<std::vecto
     for (size_t l = 0; l < layers; ++l)
       for (const size_t t : steps[s]) {
         for (const int32_t choice : routes.at(t, static_cast<int32_t>(l)))
-          if (choice >= 0) ++count_[at(s, l) * branches + static_cast<size_t>(choice)];
+          if (choice >= 0) ++count_[at(s, l) * branches + choice];
         if (routes.visits(t, static_cast<int32_t>(l))) ++tokens_[at(s, l)];
         if (backend == Backend::gather || by_token_)
           add_token({static_cast<uint32_t>(s), static_cast<uint32_t>(t)}, l, 1);

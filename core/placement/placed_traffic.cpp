@@ -27,7 +27,7 @@ PlacedTraffic::PlacedTraffic(const TokenRoutes& routes, std::span<const size_t> 
               [&](const auto& visit) {
                 for (const size_t t : tokens) visit(t, static_cast<uint32_t>(t));
               }),
-      absent_(static_cast<size_t>(start.ranks), 1) {
+      absent_(start.ranks, 1) {
   restart(start);
 }
 

@@ -12,7 +12,7 @@ namespace {
 /// The slots of one rank.
 std::span<const int32_t> on_rank(const LayerSlots& layer, int32_t ranks, int32_t rank) {
   const size_t slots_per_rank = layer.size() / static_cast<size_t>(ranks);
-  return std::span(layer).subspan(static_cast<size_t>(rank) * slots_per_rank, slots_per_rank);
+  return std::span(layer).subspan(rank * slots_per_rank, slots_per_rank);
 }
 
 }  // namespace
@@ -68,7 +68,7 @@ std::string placement_fault(const Placement& p) {
 }
 
 Placement contiguous_placement(size_t layers, int32_t branches, int32_t slot_count, int32_t ranks) {
-  LayerSlots layer(static_cast<size_t>(slot_count));
+  LayerSlots layer(slot_count);
   for (size_t s = 0; s < layer.size(); ++s) layer[s] = static_cast<int32_t>(s) % branches;
   return {ranks, branches, std::vector<LayerSlots>(layers, layer)};
 }

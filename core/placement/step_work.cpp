@@ -35,7 +35,7 @@ StepWork::StepWork(const Placement& placement, int32_t nodes, Backend backend, c
       rule_(placement.ranks, nodes, backend, model.rank_cost, replicas, model.expert_curve),
       tally_(static_cast<size_t>(placement.ranks), static_cast<size_t>(nodes)),
       combined_(tally_),
-      count_(static_cast<size_t>(placement.branches)) {
+      count_(placement.branches) {
   for (const LayerSlots& layer : placement.layers)
     shares_.push_back(shares_of(layer, placement.branches, placement.ranks));
   if (replicas == ReplicaRule::even) return;
@@ -62,8 +62,7 @@ StepCost StepWork::of_tokens(const TokenRoutes& routes, std::span<const size_t> 
       for (const int32_t choice : choices) {
         if (choice < 0) continue;
         ++count_[choice];
-        if (by_home)
-          ++count_of_home_[static_cast<size_t>(choice) * ranks_ + static_cast<size_t>(routes.tokens[t].rank)];
+        if (by_home) ++count_of_home_[choice * ranks_ + routes.tokens[t].rank];
       }
       if (residence_ == Residence::follow)
         add_following(l, choices, lives[i]);

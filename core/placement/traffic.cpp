@@ -101,7 +101,7 @@ Traffic count_traffic(const TokenRoutes& routes, std::span<const size_t> tokens,
 }
 
 LayerLoads loads_of_tokens(const TokenRoutes& routes, std::span<const size_t> tokens) {
-  LayerLoads loads(static_cast<size_t>(routes.layers), std::vector<double>(routes.branches));
+  LayerLoads loads(routes.layers, std::vector<double>(routes.branches));
   for (const size_t t : tokens)
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))

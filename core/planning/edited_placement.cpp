@@ -38,14 +38,13 @@ std::vector<size_t> evenly(std::span<const size_t> tokens, size_t most) {
 std::vector<std::vector<double>> loads_of_home(const TokenRoutes& routes, std::span<const size_t> tokens,
                                                int32_t ranks) {
   const size_t all_ranks = ranks;
-  std::vector<std::vector<double>> out(routes.layers,
-                                       std::vector<double>(static_cast<size_t>(routes.branches) * all_ranks));
+  std::vector<std::vector<double>> out(routes.layers, std::vector<double>(routes.branches * all_ranks));
   for (const size_t t : tokens) {
     const int32_t home = routes.tokens[t].rank;
     if (home < 0 || home >= ranks) continue;
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t branch : routes.at(t, l))
-        if (branch >= 0) ++out[l][static_cast<size_t>(branch) * all_ranks + static_cast<size_t>(home)];
+        if (branch >= 0) ++out[l][branch * all_ranks + home];
   }
   return out;
 }

@@ -413,7 +413,7 @@ class PlacementSearch {
         visits += std::ranges::any_of(here, [](int32_t b) { return b >= 0; });
         for (const int32_t a : l > 0 ? routes.at(t, l - 1) : std::span<const int32_t>())
           for (const int32_t b : here)
-            if (a >= 0 && b >= 0) ++pairs, ++aim.follows[l][static_cast<size_t>(a) * branches + static_cast<size_t>(b)];
+            if (a >= 0 && b >= 0) ++pairs, ++aim.follows[l][a * branches + b];
       }
     for (auto& layer : aim.follows)
       for (double& pair : layer) pair /= std::max(pairs, 1.);

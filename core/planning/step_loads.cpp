@@ -5,6 +5,7 @@
 #include <string>
 #include <unordered_map>
 
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/base/nearest_words.h"
 #include "core/formats/file_text.h"
@@ -111,7 +112,7 @@ std::optional<SplitRoutes> read_split_routes(const SessionReader& session, const
   for (size_t t = 0; t < out.routes.size(); ++t)
     if (is_of(out.routes.tokens[t].phase)) tokens.push_back(t);
   for (const Phase p : {Phase::forward, Phase::prefill, Phase::decode})
-    if (is_of(p)) out.dropped_choices += out.routes.dropped[static_cast<size_t>(p)];
+    if (is_of(p)) out.dropped_choices += row_of(out.routes.dropped, p);
   if (tokens.empty()) refuse_no_step(session, run.id, phase);
   out.step_tokens.resize(out.routes.steps());
   for (const size_t t : tokens) ++out.step_tokens[out.routes.tokens[t].step];

@@ -89,7 +89,7 @@ std::vector<BlockLoads> count_blocks(const TokenRoutes& routes, bool decoding, i
     BlockLoads& block = counts[block_of(number)];
     for (int32_t l = 0; l < routes.layers; ++l)
       for (const int32_t e : routes.at(t, l))
-        if (e >= 0) ++block[static_cast<size_t>(l) * branches + static_cast<size_t>(e)];
+        if (e >= 0) ++block[l * branches + e];
   }
   return counts;
 }

@@ -56,9 +56,8 @@ int64_t PairTable::total() const {
 }
 
 std::vector<int64_t> PairTable::dense() const {
-  std::vector<int64_t> out(static_cast<size_t>(rows) * static_cast<size_t>(columns));
-  for (const PairCount& e : entries)
-    out[static_cast<size_t>(e.from) * static_cast<size_t>(columns) + static_cast<size_t>(e.to)] = e.count;
+  std::vector<int64_t> out(int64_t{rows} * columns);
+  for (const PairCount& e : entries) out[int64_t{e.from} * columns + e.to] = e.count;
   return out;
 }
 

@@ -38,8 +38,7 @@ std::vector<int64_t> cells_that_came(const PairTable& transitions, std::span<con
 
 TransitionFigures transition_figures(const PairTable& transitions, std::span<const int64_t> came) {
   TransitionFigures figures;
-  std::vector<int64_t> likeliest(came.size()), to(static_cast<size_t>(transitions.columns)), pairs_from(came.size()),
-      pairs_to(to.size());
+  std::vector<int64_t> likeliest(came.size()), to(transitions.columns), pairs_from(came.size()), pairs_to(to.size());
   for (const PairCount& pair : transitions.entries)
     pairs_from[pair.from] += pair.count, pairs_to[pair.to] += pair.count;
   const double pairs = transitions.total();

@@ -74,13 +74,12 @@ Recall transition_recall(const TokenRoutes& routes, std::span<const size_t> fit,
     for (const size_t t : fit)
       for (const int32_t from : routes.at(t, l - 1))
         for (const int32_t to : routes.at(t, l))
-          if (from >= 0 && to >= 0)
-            ++table[static_cast<size_t>(from) * branches + static_cast<size_t>(to)], ++rows[from];
+          if (from >= 0 && to >= 0) ++table[from * branches + to], ++rows[from];
     for (const size_t t : judged) {
       std::vector<double> sum(branches);
       for (const int32_t from : routes.at(t, l - 1)) {
         if (from < 0 || rows[from] == 0) continue;
-        const double* row = table.data() + static_cast<size_t>(from) * branches;
+        const double* row = table.data() + from * branches;
         for (size_t b = 0; b < branches; ++b) sum[b] += row[b] / rows[from];
       }
       recall.hits += common(most_frequent(sum, routes.k), routes.at(t, l));
@@ -98,7 +97,7 @@ std::optional<double> temporal_recall(const TokenRoutes& routes, int64_t lag) {
   for (const size_t t : judged_tokens(routes)) {
     std::vector<size_t>& before = of_item[routes.tokens[t].item];
     if (std::ssize(before) >= lag) {
-      const size_t at = before[before.size() - static_cast<size_t>(lag)];
+      const size_t at = before[before.size() - lag];
       for (int32_t l = 0; l < routes.layers; ++l) {
         recall.hits += common(routes.at(at, l), routes.at(t, l));
         recall.choices += count_of(routes.at(t, l));

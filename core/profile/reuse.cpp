@@ -29,7 +29,7 @@ std::vector<size_t> lookups_of(const TokenRoutes& routes) {
       std::any_of(routes.tokens.begin(), routes.tokens.end(), [](const auto& t) { return t.phase == Phase::decode; });
   const size_t branches = routes.branches;
   std::vector<size_t> keys;
-  std::vector<int64_t> seen(static_cast<size_t>(routes.layers) * branches, -1);  // the step that looked it up
+  std::vector<int64_t> seen(routes.layers * branches, -1);  // the step that looked it up
   for (size_t first = 0, end = 0; first < routes.size(); first = end) {
     const int64_t step = routes.tokens[first].step;
     while (end < routes.size() && routes.tokens[end].step == step) ++end;
@@ -53,7 +53,7 @@ ReuseDistance reuse_distance(const TokenRoutes& routes, const Progress& progress
   constexpr size_t kPollEvery = 1 << 14;
   const std::vector<size_t> keys = lookups_of(routes);
   constexpr size_t kNever = SIZE_MAX;
-  std::vector<size_t> last(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.branches), kNever);
+  std::vector<size_t> last(int64_t{routes.layers} * routes.branches, kNever);
   std::vector<int64_t> distances;
   Marks marks(keys.size());
   ReuseDistance out;

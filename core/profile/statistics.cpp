@@ -15,7 +15,7 @@ size_t row_of(const DecisionRecord& d, size_t cell) {
 }  // namespace
 
 double mutual_information_bits(std::span<const int64_t> table, int64_t rows, int64_t columns) {
-  std::vector<double> row(rows), column(static_cast<size_t>(columns));
+  std::vector<double> row(rows), column(columns);
   double all = 0;
   for (size_t r = 0; r < row.size(); ++r)
     for (size_t c = 0; c < column.size(); ++c) {

@@ -48,7 +48,7 @@ class RowsOf {
 /// The rows of a batch that any of its decisions saw.
 class RowsSeen {
  public:
-  explicit RowsSeen(int64_t cells) : seen_(static_cast<size_t>(cells), 0) {}
+  explicit RowsSeen(int64_t cells) : seen_(cells, 0) {}
   void add(const RowsOf& rows) {
     any_ = true;
     for (size_t row = 0; row < seen_.size(); ++row) seen_[row] |= rows(static_cast<int64_t>(row)) >= 0;

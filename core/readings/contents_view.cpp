@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/blocking.h"
+#include "core/base/enum_words.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/models/model.h"
@@ -17,7 +18,7 @@ namespace {
 
 /// The first batch tells: what is recorded is recorded for all of a run.
 void look_into(const SessionReader& reader, RunContents& run, size_t routers) {
-  const auto keep = [&](Kept what, bool there) { run.kept[static_cast<size_t>(what)] |= there; };
+  const auto keep = [&](Kept what, bool there) { row_of(run.kept, what) |= there; };
   const int64_t id = run.line.id;
   keep(Kept::decisions, run.line.decisions);
   if (run.line.batches == 0) return;

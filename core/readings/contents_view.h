@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/base/enum_words.h"
 #include "core/base/progress.h"
 #include "core/readings/session_view.h"
 #include "core/summary/results.h"
@@ -32,7 +33,7 @@ inline constexpr size_t kKeptKinds = 12;
 struct RunContents {
   RunLine line;
   std::array<bool, kKeptKinds> kept{};
-  bool has(Kept what) const { return kept[static_cast<size_t>(what)]; }
+  bool has(Kept what) const { return row_of(kept, what); }
   int64_t sequences = 0;              ///< sequences that are recorded
   std::vector<PictureFigures> sizes;  ///< sizes of the data's pictures; empty: they are none, or an older run does not
                                       ///< say

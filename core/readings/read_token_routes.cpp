@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
 #include "core/base/error.h"
 #include "core/readings/lacks.h"
 
@@ -90,7 +91,7 @@ class RouteReader {
         float heaviest = 0;  // weight of the first one
         for (size_t j = 0; j < k; ++j) {
           const int32_t choice = decision->choice[c * k + j];
-          if (is_dropped(choice)) ++routes_.dropped[static_cast<size_t>(space.cells.phase)];
+          if (is_dropped(choice)) ++row_of(routes_.dropped, space.cells.phase);
           if (!is_kept(choice) || choice >= routes_.branches) continue;
           *to++ = choice;
           if (!routes_.heaviest_first) continue;

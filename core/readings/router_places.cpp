@@ -161,7 +161,7 @@ class Lane {
   }
 
   std::vector<Stop>& at(int32_t column) {
-    if (static_cast<size_t>(column) >= stops_.size()) stops_.resize(static_cast<size_t>(column) + 1);
+    if (static_cast<size_t>(column) >= stops_.size()) stops_.resize(column + 1);
     return stops_[column];
   }
   int32_t row_of(int32_t column, int32_t place, int32_t source) {

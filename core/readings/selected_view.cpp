@@ -122,7 +122,7 @@ std::shared_ptr<const LoadWindows> read_label_window(const std::string& file, in
     const RouterInfo& info = layout.routers[r];
     LoadWindows::Router router{line_of(layout, info), {}, {}, {}, {}, {}};
     router.cells.resize(result->windows);
-    router.load.resize(static_cast<size_t>(result->windows) * static_cast<size_t>(info.branches));
+    router.load.resize(int64_t{result->windows} * info.branches);
     if (result->windows > 0)
       for (const LabelLoads& l : reader.label_loads(summary.id, static_cast<int32_t>(r))) {
         if (l.label != label) continue;

@@ -47,8 +47,8 @@ std::string legend(const Heatmap& map, double top, double y) {
 
 int64_t grouping(int64_t columns, int64_t most) { return std::max<int64_t>(1, (columns + most - 1) / most); }
 std::vector<int64_t> grouped(const std::vector<int64_t>& values, int64_t each) {
-  std::vector<int64_t> sums((values.size() + static_cast<size_t>(each) - 1) / static_cast<size_t>(each));
-  for (size_t i = 0; i < values.size(); ++i) sums[i / static_cast<size_t>(each)] += values[i];
+  std::vector<int64_t> sums((values.size() + each - 1) / each);
+  for (size_t i = 0; i < values.size(); ++i) sums[i / each] += values[i];
   return sums;
 }
 

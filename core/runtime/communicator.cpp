@@ -15,12 +15,12 @@ namespace {
 
 std::string rank_name(int rank) { return "rank " + std::to_string(rank); }
 
-// The place that all ends share: each rank shows where it is and what it sends, all meet, each reads what the others
-// show, all part. A rank that has met also parts, even if one was cancelled or gave up meanwhile: what it shows is
-// there until all have read it.
+// The place that all ends share. Each rank shows where it is and what it sends; all meet; each reads what the others
+// show; all part. A rank that has met also parts, even if one was cancelled or gave up meanwhile, so its data stay
+// until all have read them.
 class Meeting {
  public:
-  explicit Meeting(int ranks) : ranks_(ranks), shown_(static_cast<size_t>(ranks)) {}
+  explicit Meeting(int ranks) : ranks_(ranks), shown_(ranks) {}
   int ranks() const { return ranks_; }
   void show(int rank, std::string_view where, std::span<const std::span<const std::byte>> send) {
     Shown& mine = shown_[rank];
@@ -54,8 +54,8 @@ class Meeting {
       if (const std::string& other = shown_[r].where; other != mine)
         failed(rank_name(rank), "is at " + mine + ", where " + rank_name(r) + " is at " + other);
   }
-  /// After all have met, and this rank has read what it wants: returns when all have. Between meeting and parting ranks
-  /// only copy, so none is waited for in vain, and no token is asked.
+  /// Call it after all have met and this rank has read what it needs. Returns when all ranks have called it. Between
+  /// meeting and parting, ranks only copy. So no rank waits in vain, and no token is polled.
   void part() {
     std::unique_lock lock(mutex_);
     const int64_t mine = partings_;
@@ -96,7 +96,7 @@ class Meeting {
   std::vector<Shown> shown_;
 };
 
-/// However a rank leaves what it has met the others for.
+/// Parts at the end of a scope, also if an exception ends it.
 class Parting {
  public:
   explicit Parting(Meeting& meeting) : meeting_(meeting) {}

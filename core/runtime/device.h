@@ -66,8 +66,8 @@ struct DeviceInfo {
   /// Names of the operators that have a kernel, never empty. Guards and repeats need none: a program has steps for
   /// them. Passes make no operator that is missing here.
   std::vector<std::string_view> operators = {};
-  /// The bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False: sums
-  /// may run in another order then, and a plan beside its baseline is held to the tolerance of the number format.
+  /// True: the bits of a result depend neither on how a plan is cut into steps nor on how many rows a step gets. False:
+  /// sums may run in another order, so a plan beside its baseline is held to the tolerance of the number format.
   bool keeps_bits = false;
   /// host threads for the device's user: the oracle, and all other work that is no plan
   int host_threads = 1;

@@ -94,8 +94,8 @@ void Executor::stage_inputs(const InputValues& inputs, const Bindings& bindings)
   }
 }
 
-// A device takes replayed choices as they are: branches that the router has not, and cells outside of its space, must
-// not get there. Executions lie at a fixed stride, so that the device finds a turn's choices without the host. A router
+// A device does not check replayed choices. So branches that the router lacks, and cells outside of its space, are
+// refused here. Executions have a fixed stride, so that the device finds a turn's choices without the host. A router
 // that runs more often than recorded is reported afterwards.
 void Executor::stage_replayed(RouterId router, const Bindings& bindings, const ExecuteOptions& options,
                               std::vector<int32_t>& staged) {
@@ -114,8 +114,8 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
     const auto& [choice, ancestor] = turns[t];
     const auto cells = std::ssize(choice) / d.fan_out;
     const bool by_row = r.by_row && !ancestor.empty();
-    // A nested router may have got no cell, and then there is none to name; nested in the model is also one that was
-    // made straight.
+    // A nested router may have got no cell, so it has no choices. A router that a pass made straight was nested in the
+    // model, too.
     const bool nested = program_->graph->value(d.value).type.space != r.dense_space ||
                         !former_branches(program_->graph->node(r.node)).empty();
     const bool none = choice.empty() && nested;
@@ -227,7 +227,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
   leave_sequences(options);
 }
 
-/// The device's table of addresses as the store is now; what it holds is in use until the submission is done.
+/// Copies the store's current addresses to the device. The parts in this table are in use until the submission is done.
 void Executor::publish_weights() {
   const bool changed = weights_.take(table_, in_use_, table_version_);
   submission_.weights = weights_.device_table();
@@ -305,7 +305,7 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
   for (const RouterId r : options.replayed->ids()) {
     if (!program_->routers.holds(r)) return;
     const size_t held = (*options.replayed)[r].size();
-    const int32_t executions = came.executions[static_cast<size_t>(r)];
+    const int32_t executions = came.executions[r];
     if (held > 0 && static_cast<size_t>(executions) > held)
       bad_input(options.replayed_from,
                 "choices of router " + program_->routers[r].name + ": expected those of " +
@@ -314,7 +314,7 @@ void Executor::check_replayed(const StatusArea& came, const ExecuteOptions& opti
   }
 }
 
-/// False where nothing was asked for; what was is there when the stream is done.
+/// Begins the copies of all results that the options ask for; they are there when the stream is done. False: none.
 bool Executor::copy_results(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
                             ExecutionResult& result) {
   bool copies = options.record || options.outputs;
@@ -364,7 +364,7 @@ void Executor::read_records(ExecutionResult& result) {
     const DecisionShape& bound = layout.records[r].bound;
     const int32_t columns = layout.records[r].score_columns;
     const int64_t kept = program_->dims[router.executions].evaluate(submission_.bindings);
-    for (int32_t e = 0; e < std::min<int64_t>(came.executions[static_cast<size_t>(r)], kept); ++e) {
+    for (int32_t e = 0; e < std::min<int64_t>(came.executions[r], kept); ++e) {
       const RecordView record = layout.records[r].at(records_, e);
       const RecordHeader header = *record.header;
       ExecutedDecision& out = result.decisions.emplace_back();

@@ -1,6 +1,6 @@
 // Runs one plan batch by batch on one device: binds inputs, submits once, reads results back with one synchronisation.
-// Only a guard that misses without its weights costs another, and, under a budget, branches whose weights are not
-// there; of a rank of a distributed plan, each exchange.
+// Three things cost one more each: a guard that misses while its weights are not there; under a budget, branches whose
+// weights are not there; in a distributed plan, an exchange of rows.
 #pragma once
 #include <map>
 #include <memory>
@@ -38,7 +38,7 @@ struct OutputValue {
 /// One decision of one execution, in host memory.
 struct ExecutedDecision {
   RouterId router;      ///< router of the program
-  int32_t turn = 0;     ///< turn of the repeat it stands in
+  int32_t turn = 0;     ///< turn of the repeat that the router is in
   DecisionShape shape;  ///< cells that came, fan-out, branches
   std::vector<int32_t> choice, ancestor, padded;
   std::vector<float> weight, margin;
@@ -77,10 +77,9 @@ struct ExecutionResult {
 struct ExecuteOptions {
   bool outputs = false, record = false, events = false;
   const ReplayedDecisions* replayed = nullptr;  ///< null: free
-  std::string_view replayed_from = "replay";    ///< a file: it begins the error where the choices do not fit the batch
-  /// Sequences of the store, one for each of the batch, whose states the execution goes on with and leaves behind;
-  /// empty: fresh ones, which end with it. An execution that fails leaves them where they were. Empty for a program
-  /// without states in pages.
+  std::string_view replayed_from = "replay";    ///< file that an error names if the choices do not fit the batch
+  /// Sequences of the store, one for each of the batch. The execution continues their states. If it fails, their states
+  /// are as before. Empty: fresh sequences, which end with the execution, or a program without states in pages.
   std::span<const SequenceId> sequences = {};
 };
 
@@ -94,7 +93,7 @@ class Executor {
            const Progress& progress = {});
   ~Executor();
 
-  /// The states of sequences that it needs: they go on under any program with the same key.
+  /// The states that it needs of its sequences. Any program with the same key can continue them.
   const StateKey& states_key() const { return key_; }
 
   /// Runs one batch. `result` is refilled: with an unchanged shape and no outputs asked for, nothing is allocated.

@@ -1,4 +1,4 @@
-// The sequences of a batch: what the executor gives a submission of their states, and what it leaves of them.
+// The sequences of a batch: gives their states to a submission, and takes them back after it.
 #include <algorithm>
 #include <set>
 

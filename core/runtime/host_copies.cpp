@@ -38,8 +38,8 @@ std::byte* HostCopies::take(int64_t bytes) {
   const int64_t size = align_up(bytes);
   while (block_ < blocks_.size() && blocks_[block_].used + size > blocks_[block_].memory->bytes()) ++block_;
   if (block_ == blocks_.size()) {
-    // The first one holds all that a batch has wanted so far. One behind it is as large as all before: few are made
-    // until begin() makes one of them.
+    // The first block has room for the most that any batch has needed so far. Each further block is as large as all
+    // before it, so few are made until begin() replaces them by one.
     const int64_t room = std::max({size, blocks_.empty() ? wanted_ : taken_, kLeastBlock});
     blocks_.push_back({device_.allocate_pinned(room, "copies of the host"), 0});
   }

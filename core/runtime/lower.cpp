@@ -110,7 +110,7 @@ class Lowering {
     if (is_route(node)) record_router(id, node);
   }
 
-  /// Adds, behind a route, its router, and the step that records what it decided.
+  /// Adds the router of a route, and the step that records its decision.
   void record_router(NodeId id, const Node& node) {
     const SpaceId space = graph_.value(node.outputs[0]).type.space;
     ProgramRouter router;
@@ -130,7 +130,7 @@ class Lowering {
     emit(std::move(record));
   }
 
-  /// Adds a step that lays together the rows that an exchange sends; behind it the ranks meet.
+  /// Adds a step that collects the rows that an exchange sends. The ranks meet after it.
   void send(const Node& node, Step step) {
     if (node.attributes.has("ranks")) program_.ranks = static_cast<int32_t>(node.attributes.integer("ranks"));
     step.kind = StepKind::send;
@@ -138,8 +138,8 @@ class Lowering {
     emit(std::move(step));
   }
 
-  // A gather follows each input's rows up to its own space: what tells the way are inputs too, in the order of the
-  // inputs.
+  // A gather follows the rows of each input up to its own space. The values that it needs for this are inputs too, in
+  // the order of the inputs.
   void add_chains(const Node& node, Step& step) {
     const SpaceId target(node.attributes.integer("space"));
     for (size_t i = 0; i < joined_inputs(node); ++i)
@@ -234,7 +234,7 @@ class Lowering {
     over.kind = StepKind::jump;
     const int32_t jump = emit(std::move(over));
     program_.steps[tested].target = here();
-    // Before the submission may end for want of weights: states are then what they were before the guard.
+    // Restores states before the submission may end for missing weights, so that they are as before the guard.
     for (auto restore = undo.restores.rbegin(); restore != undo.restores.rend(); ++restore) emit(std::move(*restore));
     Step need;
     need.kind = StepKind::need_weights;

@@ -79,8 +79,8 @@ class Planner {
     improve(order_);
   }
 
-  /// Lends rows if nearly the same arena holds all that then lives longer. Memory that lives at once does not grow; but
-  /// a buffer that finds no room as it lies may cost a map or two.
+  /// Lends rows if the arena stays nearly the same size, though buffers then live longer. The bytes alive at one step
+  /// do not grow, but a buffer that fits into no gap may enlarge the arena by one or two maps.
   void lend() {
     MemoryPlan copying = plan_;
     plan_.loans = lend_rows(program_, size_, plan_.live_set_bytes, plan_.last);
@@ -97,7 +97,7 @@ class Planner {
     std::vector<int64_t> delta(program_.steps.size() + 2, 0);
     for (const size_t i : order_) {
       delta[program_.buffers[i].first] += size_[i];
-      delta[static_cast<size_t>(plan_.last[i]) + 1] -= size_[i];
+      delta[plan_.last[i] + 1] -= size_[i];
     }
     int64_t live = 0, most = 0;
     for (const int64_t d : delta) most = std::max(most, live += d);

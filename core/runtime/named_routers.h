@@ -8,7 +8,7 @@ namespace stormcell {
 /// or shows.
 struct NamedRouters {
   std::vector<RouterId> first;     ///< by named router: the program's first
-  IdVector<RouterId, int32_t> of;  ///< the named router that it is
+  IdVector<RouterId, int32_t> of;  ///< the named router of each router of the program
 };
 NamedRouters name_routers(const Program& program);
 

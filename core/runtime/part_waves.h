@@ -1,5 +1,5 @@
-// Brings an executor, while a batch runs under a budget, the parts that the device waits for, and reads ahead those
-// that it will ask for.
+// Serves an executor while a batch runs under a budget: brings the parts that the device waits for, and reads ahead the
+// parts that it will ask for.
 #pragma once
 #include <algorithm>
 #include <chrono>
@@ -11,9 +11,9 @@
 
 namespace stormcell {
 
-/// How many parts that are not there are on their way at once, the one that is waited for among them: as many as the
-/// readers read, and as many beside them, which have come and are computed meanwhile. Each takes a slot that could keep
-/// a part for the next batch, so no more than a quarter of them, but as many as there are readers.
+/// The most parts that are on their way at once, with the one that the device waits for. There are twice as many as
+/// readers: half of them are read while the others, which have come, are computed. Each takes a slot that could keep a
+/// part for the next batch. So they take a quarter of the slots at most, but never less than one slot a reader.
 constexpr int64_t most_parts_ahead(int64_t slot_count) {
   return std::clamp<int64_t>(slot_count / 4, kWeightReaders, int64_t{2} * kWeightReaders);
 }
@@ -54,8 +54,8 @@ class PartWaves {
   void read_ahead(const WeightStore::NextUse& use);
   template <class Visit>
   void for_each_wanted(Visit visit) const;
-  /// The first part that the device waits for. kNone: the device only told which branches were chosen, or some have
-  /// come since it ended the submission: it can compute with those, and they must not give way to one behind them.
+  /// The first part that the device waits for. kNone: the device only reported which branches were chosen, or some
+  /// parts have come since the submission ended. It can compute with those, and they must not give way to a later part.
   WeightHandle first_missing() const;
   void report_if_long(const Progress& progress) const;
 

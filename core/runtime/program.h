@@ -1,6 +1,7 @@
 // A program is what a device runs: a flat list of steps over planned memory. Conditions (absent branches, guards,
 // repeats) are steps that the device decides itself. Nothing within a segment (segments.h) needs the host. A submission
-// may end only where a segment ends, for missing weights or rows of other ranks, and goes on there.
+// may end only at the end of a segment, for missing weights or rows of other ranks. The next submission continues
+// there.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -37,21 +38,21 @@ struct ProgramBuffer {
   int32_t first = 0, last = 0;  ///< steps between which it is live (arena)
 };
 
-/// A value as steps see it: where it lies and how many rows it has. Rows are an extent; or, on the device, a decision's
-/// or a ragged value's, and a fixed multiple of those for dense cells below. If the buffer of a routed value holds all
-/// slots of the decision, the value is the slice of its branch; else it begins where its buffer does.
+/// A value as steps see it: its place and its number of rows. The number is an extent, or the device takes it from a
+/// decision or a ragged value; dense cells below those have a fixed multiple of it. If the buffer of a routed value
+/// holds all slots of the decision, the value is the slice of its branch. Otherwise it begins where its buffer does.
 struct Operand {
   ValueId value = kNone;
   BufferKind kind = BufferKind::arena;
   BufferId buffer;           ///< kNone: a weight
   DType dtype = DType::f32;  ///< format in which it lies
   DimId rows;                ///< kNone: one row (no cells)
-  OperandId decision;        ///< routed: of the decision that gives rows, and start where in_slots
+  OperandId decision;        ///< routed: the decision that gives its rows, and its start if in_slots
   int32_t branch = kAllBranches;
-  bool in_slots = false;  ///< the buffer holds all slots of the decision
-  OperandId ragged;  ///< over ragged cells: of the value that tells them; with a decision, the members of its branch
-  DimId times;       ///< dense cells below routed or ragged ones: cells of each of those
-  int32_t paged_index = -1;  ///< paged: of it in Program::paged
+  bool in_slots = false;     ///< the buffer holds all slots of the decision
+  OperandId ragged;          ///< over ragged cells: the ragged value; with a decision: the members of its branch
+  DimId times;               ///< dense cells below routed or ragged ones: how many each of those has
+  int32_t paged_index = -1;  ///< paged: its index in Program::paged
   DimId per_parent;          ///< over a dense space: cells of one parent
   int64_t width = 1;         ///< elements of one row
   bool is_decision = false, is_ragged = false;
@@ -62,13 +63,12 @@ struct Operand {
 };
 
 enum class StepKind : uint8_t {
-  kernel,  ///< an operator; of one that exchanges rows between ranks its second half: what arrived, to where it belongs
-  send,    ///< the first half of such a one: lays together what goes to each rank, and ends the submission with
-           ///< `exchange`
-  copy,    ///< operand inputs[0] to outputs[0], whole buffers; of states in pages the pages that are there
-  save_rows,  ///< the rows of state inputs[0] that put step `node` is about to write, from the places inputs[1] on (0
-              ///< without), to outputs[0]
-  restore_rows,  ///< and back: inputs[0] to state outputs[0]
+  kernel,  ///< computes an operator; if that exchanges rows between ranks: puts the rows that arrived in their places
+  send,    ///< begins such an exchange: collects the rows for each rank, and ends the submission with `exchange`
+  copy,    ///< copies operand inputs[0] to outputs[0], whole buffers; of states in pages: the pages that are there
+  save_rows,     ///< copies the rows of state inputs[0] that put step `node` will overwrite to outputs[0]: those from
+                 ///< the places inputs[1] on; without inputs[1] from place 0 on
+  restore_rows,  ///< copies them back: inputs[0] to state outputs[0]
   skip_empty,    ///< jump to target when `branch` of decision inputs[0] got no cell; decisions and ragged cells
                  ///< `outputs`, made in between, become empty
   guard,         ///< jump to target (the fallback) when scalar inputs[0] is 0; counts a hit or a miss
@@ -99,7 +99,7 @@ struct ProgramRouter {
   OperandId decision;
   SpaceId dense_space = kNone;  ///< the dense space whose cells the decision's cells are
   DimId executions;             ///< most executions in one submission (turns of a repeat)
-  RepeatId repeat;              ///< the repeat it stands in, if any
+  RepeatId repeat;              ///< the repeat that it is in, if any
   DimId dense_cells;            ///< cells of the dense space
   bool by_row = true;  ///< a row of the dense space names a cell of the decision: replayed choices are found by it
 };

@@ -15,7 +15,7 @@ namespace stormcell {
 
 class RankExchange {
  public:
-  /// Throws Error(failed) where the program is not one of so many ranks. All must outlive it.
+  /// Throws Error(failed) if the program is for another number of ranks. All must outlive it.
   RankExchange(Communicator& communicator, const Program& program, const SegmentTree& segments, HostCopies& copies);
 
   /// After a submission that ended with `exchange`, once the stream is done. `came`: the host's copy of the status,
@@ -36,8 +36,8 @@ class RankExchange {
   const SegmentTree& segments_;
   HostCopies& copies_;
   std::string where_;
-  // Rows that arrive come in ordinary memory, which the copies pass on. Pinned memory of theirs would be that in which
-  // the rows to send lie.
+  // Rows that arrive are received in ordinary memory, and the copies pass them on. The pinned memory of the copies
+  // holds the rows to send meanwhile.
   std::vector<std::byte> arrived_;
   std::vector<int32_t> sent_rows_, arrived_rows_;  // by rank
   std::vector<std::span<const std::byte>> send_;

@@ -25,7 +25,7 @@ const Leaf& go_on(const Program& program, const SegmentTree& segments, const Sub
     failed("plan",
            "a submission goes on at leaf " + std::to_string(s.leaf) + " of " + std::to_string(segments.leaves.size()));
   const Leaf& leaf = segments.leaves[s.leaf];
-  const auto is_turn = [&](RepeatId repeat) { return turn_of(s, repeat) == area.turns[static_cast<size_t>(repeat)]; };
+  const auto is_turn = [&](RepeatId repeat) { return turn_of(s, repeat) == area.turns[repeat]; };
   if (!area.status->waits() || area.status->leaf != s.leaf || !std::ranges::all_of(leaf.repeats, is_turn))
     refuse(program, segments, s, area);
   area.status->code = ExecutionStatus::done;

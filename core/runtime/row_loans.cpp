@@ -51,7 +51,7 @@ class Lending {
         if (program_.operands[o].buffer != kNone) writes_[program_.operands[o].buffer].push_back(s);
     }
     for (const OperandId o : program_.outputs) elsewhere_[o] = true;
-    // A body's yields may lie in memory that is read by another name.
+    // The memory of a body's yields may be read under another name.
     std::set<ValueId> yielded;
     for (const Node& node : program_.graph->nodes)
       for (const auto& yields : node.yields) yielded.insert(yields.begin(), yields.end());
@@ -59,7 +59,7 @@ class Lending {
       if (yielded.contains(program_.operands[o].value)) elsewhere_[o] = true;
   }
 
-  /// Whether a step sends whole rows of a decision's cells, as they lie, to where only operators read them.
+  /// Whether a step sends whole rows of a decision's cells unchanged, and only operators read them.
   bool may_lend(const Step& step, OperandId borrower) const {
     const Operand &from = program_.operands[step.inputs[0]], &to = program_.operands[borrower];
     if (step.inputs.size() != 2 || !program_.operands[step.inputs[1]].is_decision || to.decision != step.inputs[1])
@@ -71,7 +71,7 @@ class Lending {
     return from.dtype == to.dtype && !elsewhere_[borrower] && last_read_[borrower] > 0;
   }
 
-  /// Keeps everything in which the lender's rows may lie until they are read; false where that is not possible.
+  /// Keeps all buffers that may have the lender's rows alive until they are read. False: that is not possible.
   bool hold(OperandId lender, OperandId borrower, int32_t step) {
     const int32_t until = read_until(borrower, step);
     std::vector<BufferId> held = held_[lender];

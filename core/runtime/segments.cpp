@@ -66,8 +66,8 @@ class Cutting {
     ends_.emplace(step, why);
   }
 
-  /// A leaf is entered at its begin alone: where one begins in a region, the jump around the region leads to the begin
-  /// of another.
+  /// A leaf is entered at its beginning only. If a leaf begins within a region, the jump around the region must lead to
+  /// the beginning of another leaf.
   void cut_around_regions() {
     for (bool more = true; more;) {
       more = false;

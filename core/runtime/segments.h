@@ -1,4 +1,4 @@
-// A program as a tree of segments: what a device runs without the host, and where it may ask for it.
+// A program as a tree of segments: the device runs each without the host, and may ask for the host between two.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,8 +12,8 @@ namespace stormcell {
 struct ExecutableLayout;
 
 enum class SegmentKind : uint8_t {
-  leaf,      ///< steps that run without the host: only at its end may a submission end, to be resumed at the begin of
-             ///< another
+  leaf,      ///< steps that run without the host; a submission ends only at the end of a leaf, and is resumed at the
+             ///< beginning of one
   sequence,  ///< children one after another: the whole program
   branch,    ///< children that run where a branch got cells
   taken,     ///< children that run where a guard holds
@@ -25,8 +25,8 @@ enum class SegmentKind : uint8_t {
 enum class SegmentEnd : uint8_t {
   none,      ///< it does not: the leaf ends where a branch, a guard or a repeat goes another way
   fallback,  ///< the fallback behind it may lack its weights
-  route,     ///< a router has chosen branches whose parts may not be there, and the host is told
-  wave,      ///< branches of the step may be left whose parts are not there: the leaf is resumed itself
+  route,     ///< a router has chosen branches whose parts may be missing: the host learns which
+  wave,      ///< parts of some branches of the step may be missing: the same leaf is resumed
   exchange,  ///< rows go to other ranks: a submission always ends here, and the next leaf takes what arrived
 };
 

@@ -25,13 +25,13 @@ void SharedMemory::reserve(SharedPart kind, int64_t bytes) {
 }
 
 DeviceAddress SharedMemory::address(SharedPart kind) const {
-  const auto& buffer = buffers_[static_cast<size_t>(kind)];
+  const auto& buffer = row_of(buffers_, kind);
   if (!buffer) failed("shared memory", std::string("no ") + row_of(kNames, kind) + " were reserved");
   return buffer->address();
 }
 
 int64_t SharedMemory::bytes(SharedPart kind) const {
-  const auto& buffer = buffers_[static_cast<size_t>(kind)];
+  const auto& buffer = row_of(buffers_, kind);
   return buffer ? buffer->bytes() : 0;
 }
 

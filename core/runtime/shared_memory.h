@@ -1,6 +1,6 @@
 // Memory of plans that never run at the same time: one allocation of each kind, as large as the largest plan needs, for
-// the plan that runs. Contents that a plan leaves there last until the next plan runs. States are not here: they
-// outlive an execution.
+// the plan that runs. What a plan leaves there is valid until the next plan runs. States are not here: they outlive an
+// execution.
 #pragma once
 #include <array>
 #include <cstdint>

@@ -13,9 +13,9 @@ struct SlotClass {
   bool operator==(const SlotClass&) const = default;
 };
 
-/// Largest first, together at most `budget` bytes, of which one slot as large as the largest part must be able to be:
-/// so every part fits somewhere. The rest is divided by the bytes that parts of each size have together. `parts`: how
-/// many there are of each size in bytes.
+/// The largest first, together at most `budget` bytes. The budget must have room for the largest part, which gets a
+/// slot, so every part fits somewhere. The rest is divided in proportion to the bytes of all parts of each size.
+/// `parts`: how many there are of each size in bytes.
 std::vector<SlotClass> slot_classes(const std::map<int64_t, int64_t>& parts, int64_t budget);
 
 /// The index of the class that holds parts of `bytes`: the smallest slots in which they fit. -1: none.

@@ -8,7 +8,7 @@ namespace stormcell {
 /// Values alive while another branch runs (scattered rows of branches to come, results of branches for a gather) then
 /// take no more memory than all slots have rows. A value that lives within one branch keeps a buffer of its own, of the
 /// rows that one branch can get at most: branches run one after another, so those of different branches are never alive
-/// at once. If a slice of its branch is free meanwhile, it lies there. Expects one buffer a value, with its liveness;
+/// at once. It lies in a slice of its branch if one is free meanwhile. Expects one buffer a value, with its liveness;
 /// drops the buffers that are not used any more.
 void share_slots(Program& program);
 

@@ -1,5 +1,5 @@
 // States that belong to sequences: in pages of kPageRows rows, outside of arenas and executables. A plan asks for pages
-// by its layout key; what one plan has written goes on under any other plan with the same key.
+// by its layout key. Any other plan with the same key can continue what it has written.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -26,7 +26,7 @@ struct SequenceState {
   int64_t page_bytes() const { return page_rows * width * static_cast<int64_t>(element_size(dtype)); }
   bool operator==(const SequenceState&) const = default;
 };
-/// A plan's demands on sequences' states; two plans with the same key read each other's.
+/// The states that a plan needs of sequences. Two plans with the same key can read each other's states.
 struct StateKey {
   std::vector<SequenceState> states;  ///< in the order of Program::paged
   /// Whether the two hold the same states, in whatever order. If not, `why` says the first difference.

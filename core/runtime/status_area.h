@@ -5,6 +5,7 @@
 #include <span>
 
 #include "core/base/align.h"
+#include "core/base/id_vector.h"
 #include "core/runtime/device_address.h"
 #include "core/runtime/program.h"
 #include "core/runtime/step_failure.h"
@@ -28,7 +29,7 @@ struct ExecutionStatus {
   int32_t code = done;
   int32_t leaf = 0;    ///< the leaf where it waits(), to go on with at the turns that StatusArea::turns has
   GuardId guard;       ///< needs_weights: the fallback of this one waits; kNone: a step waits for parts of branches
-  OperandId decision;  ///< needs_weights without a guard: the one whose branches StatusArea::branches tells
+  OperandId decision;  ///< needs_weights without a guard: StatusArea::branches has the branches of this decision
   int32_t events = 0;  ///< written
   int32_t lost_events = 0;  ///< events for which there was no room
   uint64_t waited_ns = 0;   ///< time that waves of the waiting step took so far, if events are asked for
@@ -45,25 +46,25 @@ struct ExecutionStatus {
     failure.node = node;
   }
 };
-/// `exchange`: what a device wants of the other ranks. Rows lie by rank, one rank's behind another's.
+/// The request of a device that waits with `exchange`. The rows of each rank follow those of the rank before.
 struct ExchangeStatus {
   DeviceAddress send;     ///< rows for each rank: StatusArea::sent_rows
   DeviceAddress receive;  ///< place of the rows from each rank: StatusArea::arrived_rows
   int64_t row_bytes = 0;
   int64_t most_rows = 0;  ///< room there
   NodeId node;            ///< node that exchanges
-  /// not 0: how many rows arrive the ranks have to tell each other, and the host writes it to arrived_rows
+  /// not 0: the ranks have to tell each other how many rows arrive, and the host writes that to arrived_rows
   int32_t tells_rows = 0;
 };
 struct DeviceEvent {
   uint64_t begin_ns, end_ns;
   int32_t step, worker;
 };
-/// No execution leaves more; what came after is counted as lost.
+/// No execution leaves more: later events are counted as lost.
 inline constexpr int32_t kMostEvents = 1 << 18;
 
-/// Lies over memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program), and the
-/// events where it wants them.
+/// Names the parts of memory of a device or of the host, aligned to 8 bytes. The host copies the first bytes(program),
+/// and the events if it wants them.
 struct StatusArea {
   StatusArea(void* memory, const Program& program, int32_t most_events = 0) {
     MemoryParts<8> parts(memory);
@@ -94,11 +95,11 @@ struct StatusArea {
   }
 
   ExecutionStatus* status;
-  std::span<int32_t> hits, misses;  ///< by guard
-  std::span<int32_t> executions;    ///< by router
-  std::span<int32_t> not_replayed;  ///< by router: cells that had no choice to replay and decided freely
-  std::span<int32_t> ragged_cells;  ///< by ragged value
-  std::span<int32_t> turns;         ///< by repeat: turns done, of those that run
+  IdSpan<GuardId, int32_t> hits, misses;
+  IdSpan<RouterId, int32_t> executions;
+  IdSpan<RouterId, int32_t> not_replayed;  ///< cells that had no choice to replay and decided freely
+  std::span<int32_t> ragged_cells;         ///< by ragged value
+  IdSpan<RepeatId, int32_t> turns;         ///< turns done, of those that run
   ExchangeStatus* exchange;
   std::span<int32_t> sent_rows, arrived_rows;  ///< by rank, for the exchange that waits
   std::span<int32_t> branches;                 ///< needs_weights without a guard: a ToldBranch each

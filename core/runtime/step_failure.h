@@ -15,7 +15,7 @@ struct StepFailure {
     none = 0,
     rows_beyond_places = 1,  ///< `got` rows of a parent from place `at` on, where a state has `most` places
     missing_page = 2,        ///< no page of a state for place `at` of sequence `parent`
-    elsewhere = 3,           ///< a submission goes on at leaf `got`, the device waits at `at`; -1: nowhere
+    elsewhere = 3,           ///< a submission goes on at leaf `got`, and the device waits at leaf `at`; -1: nowhere
   };
   int32_t what = none;
   NodeId node;  ///< node that was computed; kNone: whoever finds the failure does not know it

@@ -59,7 +59,7 @@ void Storage::alias_guard_outputs() {
   }
 }
 
-// Looks at the graph's own block alone: what is made there is made once, and its later readers stand behind it.
+// Looks only at the graph's own block: a value there is made once, and its readers come after it.
 void Storage::alias_in_place() {
   for (size_t at = 0; at < graph_.top.nodes.size(); ++at) {
     const Node& node = graph_.node(graph_.top.nodes[at]);

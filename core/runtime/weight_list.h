@@ -46,7 +46,7 @@ class WeightList {
   /// Address of a weight; 0: it is not there.
   DeviceAddress address(WeightHandle handle) const { return addresses_[handle]; }
   void set_address(WeightHandle handle, DeviceAddress address);
-  /// All addresses, as a device reads them.
+  /// All addresses, in the form that a device reads.
   const IdVector<WeightHandle, DeviceAddress>& addresses() const { return addresses_; }
   /// Changes with every address and with every weight that is added. Any thread may ask without the lock.
   uint64_t version() const { return version_.load(); }

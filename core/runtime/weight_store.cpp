@@ -102,8 +102,7 @@ void WeightStore::load_dense(WeightHandle handle, std::unique_lock<std::mutex>& 
   lock.unlock();
   std::unique_ptr<DeviceBuffer> buffer = device_.load_weight(key, *source_);
   lock.lock();
-  // A part that became dense may lie in a slot still, and somebody may compute with it: the slot is free when nobody
-  // does.
+  // A part that became dense may still be in a slot, and a submission may use it. The slot is free when none does.
   while (!changed_.wait_for(lock, kPoll, [&] { return !slots_.is_busy(handle); })) cancel.check();
   const DeviceBuffer& loaded = *dense_.emplace(handle, std::move(buffer)).first->second;
   slots_.leave(handle);
@@ -195,8 +194,8 @@ void WeightStore::arrange(const CancellationToken& cancel) {
 // Reading parts
 // ----------------------------------------------------------------------------------------------------------------------
 
-/// Allocates all that may be refused memory before the slot: a part that has a slot is being read, and a reader will
-/// tell those who wait.
+/// Makes all other allocations before it takes the slot, because they may fail. A part with a slot counts as being
+/// read, and whoever waits for it relies on a reader.
 bool WeightStore::start(WeightHandle handle, const NextUse& next_use, PartNeed need) {
   std::list<WeightHandle> asked = {handle};
   const auto ticket = tickets_.emplace(handle, std::make_shared<Ticket>()).first;

@@ -1,9 +1,9 @@
 // The weights of one model on one device, each once: baseline and optimised plans share them.
 //
-// The way of a weight: a kernel requests it when a plan is compiled and gets a handle (WeightList). Dense weights are
-// loaded for good, as all are without a budget. With one, the weights that serve one branch of a router (parts) are
-// read into slots that are allocated once (PartSlots) by threads of their own (WeightReaders). A submission takes the
-// table of addresses, and from then on uses the parts that are there.
+// A kernel requests a weight when a plan is compiled, and gets a handle (WeightList). Without a budget, all weights are
+// dense: they are loaded for good. With a budget, the weights that serve one branch of a router (parts) are read into
+// slots that are allocated once (PartSlots) by threads of their own (WeightReaders). A submission takes the table of
+// addresses, and from then on uses the parts that are there.
 //
 // Threads. Any thread may call any method, and `mutex_` is never held while a weight is read.
 // - `loading_` is held while a dense weight is loaded, because the device does that with all its threads. It is taken
@@ -14,11 +14,11 @@
 //   is destroyed.
 // - `changed_` is notified when a reading ended and when a part is not in use any more.
 //
-// The budget and the slots count what executables that live, or are being made, read: plans come and go, of one phase
-// and of another, with other annotations. Use a store of its own to ask what a plan would take without running it.
+// The budget and the slots count the weights that existing executables read, and those that are being made. Plans come
+// and go, with other phases and annotations. To ask what a plan would take without running it, use a store of its own.
 //
-// Memory may be refused, by the device or the host, at any of these: the caller gets the error, the store is as before
-// but for parts that had to go first (arrange()), and it can be asked again.
+// The device or the host may refuse memory in any of these calls. The caller gets the error and may call again. The
+// store is as before, except for parts that had to go first (arrange()).
 #pragma once
 #include <condition_variable>
 #include <cstdint>
@@ -73,8 +73,8 @@ class WeightStore {
   bool is_part(WeightHandle handle) const;
   /// A dense weight, or a part that is ready.
   bool is_loaded(WeightHandle handle) const { return bool(address(handle)); }
-  /// An executable reads these from here on, and reads them no more. Behind the last one a weight is as if it had not
-  /// been asked for; its memory is given back by arrange().
+  /// An executable reads these weights from retain() to release(). After the last release a weight counts as not
+  /// requested, and arrange() frees its memory.
   void retain(const std::vector<WeightHandle>& handles);
   void release(const std::vector<WeightHandle>& handles);
 
@@ -103,19 +103,18 @@ class WeightStore {
   std::vector<WeightHandle> parts() const;
   /// Those parts, and pinned weights of branches.
   std::vector<WeightHandle> weights_of_branches() const;
-  /// Gives back what nobody reads any more, and allocates slots for the parts asked for so far; anew, and empty, where
-  /// other kinds are asked for than before. Then it waits until no part is busy.
-  /// Throws as check_budget(), and as the token says.
+  /// Frees what nobody reads any more, and allocates slots for the parts requested so far. If these need other slots
+  /// than before, it waits until no part is busy, and makes all slots anew, empty. Throws as check_budget(), and as the
+  /// token says.
   void arrange(const CancellationToken& cancel = {});
-  /// Sees to it that a part is read, by a thread of the store's, if it is not there. False: PartSlots::give() found no
-  /// slot.
+  /// Lets a thread of the store read the part, if it is not there. False: PartSlots::give() found no slot.
   bool fetch_ahead(WeightHandle handle, const NextUse& next_use);
-  /// The same for a part that is waited for. False: every slot was busy, or holds what is used as soon; it waited until
-  /// that may have changed, and the caller looks again at what it needs: with what has come it can compute before that
-  /// gives way. Throws as the token says.
+  /// The same for a part that the caller waits for. False: every slot is busy, or holds a part that is used as soon.
+  /// The call has waited until that may have changed. The caller then looks again at what it needs: it may be able to
+  /// compute with the parts that have come, before they give way. Throws as the token says.
   bool fetch_now(WeightHandle handle, const NextUse& next_use, const CancellationToken& cancel);
-  /// Forgets what was asked for and no reader has begun to read: nobody is left to use it. Its slots are empty. Who
-  /// holds one of these parts at the same time asks for it again.
+  /// Drops the requests that no reader has begun, because nobody is left to use those parts. Their slots are empty. A
+  /// caller that waits in hold() for one of them requests it again.
   void drop_waiting();
   /// Waits until the part is there, for a slot too if it has none, and begins to use it. Throws what reading it failed
   /// with, and as the token says.
@@ -139,7 +138,7 @@ class WeightStore {
   const WeightSource& source() const { return *source_; }
 
  private:
-  /// One reading; who waits for it keeps it.
+  /// One reading. Whoever waits for it keeps the ticket.
   struct Ticket {
     bool done = false;
     std::exception_ptr failure;

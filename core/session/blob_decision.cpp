@@ -19,11 +19,11 @@ enum DecisionPart : uint8_t {
 void put_decision(const DecisionRecord& d, int32_t branches, int32_t fan_out, Bytes& out) {
   const size_t choices = d.choice.size();
   // Codes: branch, branches + branch where dropped, all ones for none.
-  std::vector<uint32_t> offsets(static_cast<size_t>(branches) + 1);
+  std::vector<uint32_t> offsets(int64_t{branches} + 1);
   uint32_t most = 0;
   for (const int32_t c : d.choice) {
     if (is_kept(c)) {
-      ++offsets[static_cast<size_t>(c) + 1];
+      ++offsets[c + 1];
       most = std::max(most, static_cast<uint32_t>(c));
     } else if (is_dropped(c)) {
       most = std::max(most, static_cast<uint32_t>(branches + branch_of(c)));

@@ -69,8 +69,7 @@ std::vector<uint64_t> picture_groups(const BatchRecord& batch, const RunLayout& 
     got.assign(sequences * branches, false);
     for (size_t c = 0; c < d.choice.size(); ++c) {
       const size_t row = d.ancestor.empty() ? c / fan_out : static_cast<size_t>(d.ancestor[c / fan_out]);
-      if (d.choice[c] >= 0)
-        got[row / static_cast<size_t>(space->cells.per_sequence) * branches + static_cast<size_t>(d.choice[c])] = true;
+      if (d.choice[c] >= 0) got[row / space->cells.per_sequence * branches + d.choice[c]] = true;
     }
     for (size_t b = 0; b < got.size(); ++b)
       if (got[b]) mix(groups[b / branches], static_cast<uint64_t>(d.router) << 32 | b % branches);

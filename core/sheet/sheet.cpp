@@ -27,9 +27,10 @@ void set_memory(ModelSheet& sheet) {
   const int64_t experts = std::max<int64_t>(sheet.experts * sheet.layers_with_experts, 1);
   const int64_t least = memory.rest_bytes + 2 * (memory.expert_bytes / experts);
   if (memory.expert_bytes + memory.rest_bytes <= memory.available_bytes)
-    memory.fits = "whole";
+    memory.fits = MemoryFit::whole;
   else
-    memory.fits = memory.expert_bytes > 0 && least <= memory.available_bytes ? "experts in part" : "not";
+    memory.fits =
+        memory.expert_bytes > 0 && least <= memory.available_bytes ? MemoryFit::experts_in_part : MemoryFit::not_at_all;
 }
 
 /// A text of a file without what would steer a terminal, at most 1,000 bytes.
@@ -165,7 +166,7 @@ ModelSheet sheet_of(const ModelPlace& place) {
 
 bool has_rate(const ModelSheet& sheet) {
   const bool has_words = sheet.formats.contains("embedding");
-  return has_words && sheet.layers > 0 && sheet.memory.fits == "whole" && sheet.memory.token_bytes > 0 &&
+  return has_words && sheet.layers > 0 && sheet.memory.fits == MemoryFit::whole && sheet.memory.token_bytes > 0 &&
          sheet.active_parameters > 0;
 }
 

@@ -5,7 +5,10 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "core/base/enum_words.h"
 
 namespace stormcell {
 
@@ -25,13 +28,26 @@ struct SheetFormat {
 /// Formats by kind ("experts", "attention") and name ("BF16", "Q4_K").
 using SheetFormats = std::map<std::string, std::map<std::string, SheetFormat>>;
 
+/// Whether the weights fit into memory.
+enum class MemoryFit : uint8_t {
+  whole,
+  experts_in_part,  ///< if experts are read as they are needed
+  not_at_all,
+  unknown  ///< the word of a later version
+};
+inline constexpr std::string_view kMemoryFits[] = {"whole", "experts in part", "not", "unknown"};
+inline std::string_view to_text(MemoryFit fit) { return row_of(kMemoryFits, fit); }
+inline MemoryFit memory_fit(std::string_view word) {
+  return value_of_word<MemoryFit>(kMemoryFits, word).value_or(MemoryFit::unknown);
+}
+
 /// How the weights, as they are stored, compare with the memory of this machine.
 struct SheetMemory {
   int64_t total_bytes = 0, available_bytes = 0;  ///< memory of the machine, and what this process may still take
   int64_t expert_bytes = 0;                      ///< weights of routed experts
   int64_t rest_bytes = 0;                        ///< all other weights: every token needs them
   int64_t token_bytes = 0;                       ///< weights that one token reads
-  std::string fits;                              ///< "whole", "experts in part", "not"; empty: not known
+  std::optional<MemoryFit> fits;                 ///< nothing: not known
 };
 
 /// Tokens a second of one sequence that is decoded with all weights in memory.

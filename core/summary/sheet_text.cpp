@@ -44,12 +44,12 @@ std::string routing_words(const ModelSheet& s) {
 
 std::string memory_words(const ModelSheet& s) {
   const SheetMemory& m = s.memory;
-  if (m.fits.empty()) return {};
+  if (!m.fits || m.fits == MemoryFit::unknown) return {};
   std::string text = to_text(Bytes(m.expert_bytes + m.rest_bytes)) + " of weights";
   if (m.expert_bytes > 0) text += ", " + to_text(Bytes(m.expert_bytes)) + " of them experts";
   text += "; " + to_text(Bytes(m.available_bytes)) + " are free: ";
-  if (m.fits == "whole") return text + "they fit";
-  if (m.fits == "not") return text + "they do not fit";
+  if (m.fits == MemoryFit::whole) return text + "they fit";
+  if (m.fits == MemoryFit::not_at_all) return text + "they do not fit";
   return text + "they fit if experts are read as they are needed";
 }
 

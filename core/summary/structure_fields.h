@@ -98,7 +98,7 @@ void fields(auto& v, Of<SheetMemory> auto& m) {
   v("expert_bytes", m.expert_bytes);
   v("rest_bytes", m.rest_bytes);
   v.positive_or_null("token_bytes", m.token_bytes);
-  v.text_or_null("fits", m.fits);
+  v.word("fits", m.fits, memory_fit);
 }
 
 void fields(auto& v, Of<SheetRate> auto& r) {

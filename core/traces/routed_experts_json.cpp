@@ -371,7 +371,7 @@ class RoutedExperts {
     choice.reserve(model.moe_layers.size());
     for (size_t r = 0; r < model.moe_layers.size(); ++r) {
       const int64_t layer = rows.layout.all_layers ? model.moe_layers[r] : static_cast<int64_t>(r);
-      std::vector<int32_t>& chosen = choice.emplace_back(static_cast<size_t>(tokens * k_), kNoBranch);
+      std::vector<int32_t>& chosen = choice.emplace_back(tokens * k_, kNoBranch);
       for (int64_t t = 0; t < tokens; ++t) take(rows, first + t, layer, std::span(chosen).subspan(t * k_, k_), row);
     }
     for (size_t r = 0; r < choice.size(); ++r)

@@ -83,7 +83,7 @@ class SglangDump {
     const int64_t steps = counts.shape[0];
     layers_ = counts.shape[1], branches_ = counts.shape[2];
     check_layers(layers_, branches_);
-    std::vector<uint8_t> used(layers_), filled(static_cast<size_t>(steps));
+    std::vector<uint8_t> used(layers_), filled(steps);
     const int64_t row = layers_ * branches_;
     for (int64_t s = 0; s < steps; ++s) {
       progress_.report("looking at steps", s, steps);
@@ -276,7 +276,7 @@ class SglangDump {
       count_pass(records_[r], loads, slot_load_);
     }
     std::vector<uint8_t> used(layers_);
-    for (size_t i = 0; i < row; ++i) used[i / static_cast<size_t>(branches_)] |= loads[i] > 0;
+    for (size_t i = 0; i < row; ++i) used[i / branches_] |= loads[i] > 0;
     router_of_ = routers_of_layers(source_, used);
     int64_t passes = 0, last = -1;
     for (const Record& r : records_) passes += r.pass != last, last = r.pass;

@@ -16,7 +16,7 @@ template <class T>
 std::vector<T> values_of(const std::vector<T>& all, const std::vector<int64_t>& rows, int64_t items) {
   const auto per_item = std::ssize(all) / items;
   std::vector<T> part;
-  part.reserve(static_cast<size_t>(per_item) * rows.size());
+  part.reserve(per_item * rows.size());
   for (const int64_t row : rows)
     part.insert(part.end(), all.begin() + row * per_item, all.begin() + (row + 1) * per_item);
   return part;
@@ -84,7 +84,7 @@ std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions
 void place_in_batch(std::vector<JudgedDecision>& decisions, const std::vector<int64_t>& rows) {
   for (JudgedDecision& d : decisions)
     for (int64_t c = 0; c < d.shape.cells; ++c) {
-      int32_t& row = d.place[static_cast<size_t>(c) * d.depth()];
+      int32_t& row = d.place[c * d.depth()];
       row = static_cast<int32_t>(rows[row / d.per_item] * d.per_item + row % d.per_item);
     }
 }

@@ -318,8 +318,7 @@ int64_t capacity_group(const JudgedDecision& d, int64_t cell) {
   constexpr int kBranchBits = 12;
   static_assert(kMostBranches <= 1 << kBranchBits);
   int64_t group = d.row(cell) / d.per_parent;
-  for (size_t i = 1; i < d.depth(); ++i)
-    group = group << kBranchBits | d.place[static_cast<size_t>(cell) * d.depth() + i];
+  for (size_t i = 1; i < d.depth(); ++i) group = group << kBranchBits | d.place[cell * d.depth() + i];
   return group;
 }
 

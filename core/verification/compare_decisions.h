@@ -1,5 +1,5 @@
-// Routing decisions of two executions beside each other. Cells are found by their identity, choices are compared as
-// sets, a flip is judged by its own margin, a drop by the rule of capacity.
+// Compares the routing decisions of two executions. Cells are found by their identity, choices are compared as sets, a
+// flip is judged by its own margin, a drop by the rule of capacity.
 #pragma once
 #include "core/verification/judged_decision.h"
 
@@ -41,7 +41,7 @@ int64_t capacity_group(const JudgedDecision& decision, int64_t cell);
 double drop_margin(const JudgedDecision& reference, int64_t cell, int32_t branch);
 
 /// A choice that was kept though a more confident cell was dropped from the same branch, or dropped though a less
-/// confident one was kept: by so much at most.
+/// confident one was kept. `distance`: the most by which it was.
 struct Misplaced {
   int64_t cell = 0;
   int32_t choice = 0;

@@ -8,7 +8,7 @@
 
 namespace stormcell {
 
-/// The items of flips, which a judge tells by their places in a batch, by their numbers in the data from here on.
+/// Names the items of flips by their numbers in the data. A judge names them by their places in a batch.
 void name_items(const Dataset& data, std::vector<Flip>& flips);
 /// The same if `model` decodes: a cell that a turn added has the place that a session records, behind its own prompt.
 void name_decoded_items(const Dataset& data, const Model& model, std::vector<Flip>& flips);

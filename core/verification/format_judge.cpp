@@ -29,8 +29,8 @@ std::vector<int64_t> tokens_that_count(const std::vector<int32_t>& expected, con
   std::vector<int64_t> counts;
   for (size_t first = 0; first < expected.size(); first += static_cast<size_t>(tokens)) {
     int64_t count = 0;
-    while (count < tokens && expected[first + static_cast<size_t>(count)] >= 0) {
-      const size_t at = first + static_cast<size_t>(count++);
+    while (count < tokens && expected[first + count] >= 0) {
+      const size_t at = first + count++;
       if (at >= ours.size() || ours[at] != expected[at]) break;
     }
     counts.push_back(count);

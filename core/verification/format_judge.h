@@ -1,5 +1,6 @@
-// The cost of another number format than the stored one: a plan beside the oracle on the stored weights, with that
-// oracle's decisions replayed and freely. The judge is shown executions and decides; it runs nothing.
+// Judges the cost of another number format than the stored one: compares a plan with the oracle on the stored weights,
+// once with that oracle's decisions replayed and once freely. The judge is shown executions and decides; it runs
+// nothing.
 #pragma once
 #include <vector>
 
@@ -13,7 +14,8 @@ class FormatJudge {
  public:
   explicit FormatJudge(NonFinite nonfinite = NonFinite::refused) : replayed_(nonfinite), free_(nonfinite) {}
 
-  /// One batch of a forward pass in two steps, so that outputs of one execution at a time lie beside the reference's.
+  /// One batch of a forward pass in two steps, so that the outputs of only one execution are in memory beside the
+  /// reference's.
   void add_replayed(const std::vector<OutputValue>& ours, const Observed& stored);
   /// `expected`: the reference's decisions, without those of cells that the plan leaves out.
   void add_free(const Observed& ours, const Observed& stored, const std::vector<JudgedDecision>& expected);

@@ -17,7 +17,7 @@ struct Observed {
   /// by output: 1 for each cell that counts; all of those not named here
   std::map<std::string, std::vector<int32_t>> real = {};
   int64_t items = 1;  ///< number of items in the batch
-  /// of a reference: outputs that differences in other items cannot reach (CellReach::by_item)
+  /// for a reference: outputs that differences in other items cannot reach (CellReach::by_item)
   std::set<std::string> by_item = {};
 };
 /// Both take outputs out of the result: they may be large.
@@ -40,15 +40,15 @@ class Judge {
   /// One batch. `replayed`: the plan with the reference's decisions replayed and recorded; `free`: as it runs, nullptr
   /// where it was not run. Returns what choices that differ may have reached in the free one.
   Reached add(int64_t batch, const Observed& reference, const Observed& replayed, const Observed* free);
-  /// The same in two steps, so that outputs of one execution at a time lie beside the reference's: what the replay
-  /// gave, which may go then, and all else. `expected`: the reference's decisions, without those of cells that the plan
-  /// leaves out.
+  /// The same in two steps, so that the outputs of only one execution are in memory beside the reference's: first those
+  /// of the replay, which may be freed then, and then all else. `expected`: the reference's decisions, without those of
+  /// cells that the plan leaves out.
   void add_replayed(int64_t batch, const Observed& reference, const std::vector<OutputValue>& outputs);
   Reached add_free(int64_t batch, const Observed& reference, const std::vector<JudgedDecision>& expected,
                    const std::vector<JudgedDecision>& replayed, const Observed* free);
 
-  /// Some items of a batch, of which the reference replayed what the plan decided of them in the whole of it, running
-  /// freely. `plan`: what it gave of these items; `whole_batch`: all that it decided.
+  /// Some items of a batch. The plan ran the whole batch freely, and the reference replayed its decisions about these
+  /// items. `plan`: its results for these items; `whole_batch`: all its decisions.
   void add_reference_replaying(int64_t batch, const Observed& reference, const Observed& plan,
                                const std::vector<JudgedDecision>& whole_batch);
 
@@ -60,7 +60,7 @@ class Judge {
   std::string of_tolerance(double difference) const;
   double tolerance_;
   RoutingJudge routing_;
-  // the last: of items that no cell reaches that went elsewhere than the reference sent it
+  // free_alike_: outputs of items that no cell reaches which chose otherwise than the reference's
   OutputJudge replayed_, free_, free_alike_;
 };
 

@@ -27,7 +27,7 @@ std::vector<std::pair<int64_t, int32_t>> sent_rows(const JudgedDecision& above, 
   return rows;
 }
 
-/// Rows of the dense space `space` that lie in one cell of the relation's meet; 0: all of the batch.
+/// Rows of the dense space `space` below one cell of the relation's meet; 0: all of the batch.
 int64_t rows_together(const Graph& graph, const Bindings& bindings, SpaceId space, const CellRelation& relation) {
   if (relation.reach == CellRelation::Reach::none) return 1;
   if (relation.reach == CellRelation::Reach::batch) return 0;
@@ -39,7 +39,7 @@ int64_t rows_together(const Graph& graph, const Bindings& bindings, SpaceId spac
   return space == kNone ? 0 : rows;
 }
 
-/// Rows of the space that lie below one cell of the root; 0: not as many below each.
+/// Rows of the space below one cell of the root; 0: their number differs.
 int64_t rows_of_item(const Graph& graph, const Bindings& bindings, SpaceId space) {
   int64_t rows = 1;
   for (; graph.space(space).kind == SpaceKind::dense; space = graph.space(space).parent)

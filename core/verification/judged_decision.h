@@ -44,7 +44,7 @@ struct JudgedDecision {
   int64_t together = 0;
 
   size_t depth() const { return 1 + above.size(); }
-  int32_t row(int64_t cell) const { return place[static_cast<size_t>(cell) * depth()]; }
+  int32_t row(int64_t cell) const { return place[cell * depth()]; }
   /// [fan_out] of `choices` [cells, fan_out].
   const int32_t* of_cell(const std::vector<int32_t>& choices, int64_t cell) const {
     return choices.data() + cell * shape.fan_out;

@@ -17,7 +17,7 @@
 namespace stormcell {
 namespace {
 
-/// Rows of a sequence's states that show their second page: one that is written there, and read by the turn behind it.
+/// With so many rows, a sequence uses the second page of its states: one turn writes there, and the next one reads it.
 constexpr int64_t kPastAPage = kPageRows + 2;
 
 /// Rows that a prompt leaves in a sequence's states; a decoder behind an encoder begins with one token.
@@ -247,7 +247,8 @@ class DecodingJudge final : public WorkloadJudge {
   std::unique_ptr<JudgedPlan> judged(ReadyPlan& plan, int64_t tokens, const Progress& progress) const override {
     return std::make_unique<JudgedDecoding>(*this, plan, tokens, progress);
   }
-  /// Tokens are what a plan computes: where they are the baseline's, it does not differ; where not, the logits tell.
+  /// The result of a plan is its tokens. If they are the baseline's, the plan does not differ; otherwise the logits
+  /// decide.
   bool wrote_alike(ReadyPlan& plan, ReadyPlan& baseline, const Batch& batch) const override {
     return tokens_of(work().state(), plan, batch) == tokens_of(work().state(), baseline, batch);
   }

@@ -1,5 +1,5 @@
-// A plan under judgement: how it is run for that, and what is known of it so far. The judge of its workload says how
-// its executions are compared.
+// A plan under judgement: runs it, and keeps the findings so far. The judge of its workload says how its executions are
+// compared.
 #pragma once
 #include <map>
 #include <set>
@@ -27,19 +27,19 @@ class JudgedPlan {
   /// Compares one batch with the oracle. `format`: if not null, it also receives the comparison, because this oracle
   /// holds the weights as they are stored.
   virtual void compare_with_oracle(const Batch& batch, const Observed& reference, FormatJudge* format) = 0;
-  /// One batch beside an oracle that holds the weights as they are stored, where they run in another format.
+  /// Compares one batch with an oracle that has the weights as they are stored, if they run in another format.
   virtual void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) = 0;
-  /// Some pictures of a batch beside the oracle, which replayed what the plan decided of them in the whole of it.
-  /// `ours`: what it gave of them, as it ran freely; `whole`: all that it decided.
+  /// Compares some pictures of a batch with the oracle, which replayed the plan's decisions about them. `ours`: the
+  /// plan's results for them, as it ran freely; `whole`: all its decisions about the batch.
   virtual void compare_part(const Batch& batch, const Observed& reference, const Observed& ours,
                             const std::vector<JudgedDecision>& whole);
-  /// One batch beside the baseline, as it runs freely.
+  /// Compares one batch with the baseline, as the plan runs freely.
   virtual void compare_with_baseline(const Batch& batch, Observed reference) = 0;
   /// The texts that it wrote; null: it does not decode.
   virtual JudgedTexts* texts() { return nullptr; }
 
-  /// The verdict over all comparisons; flips name their items' numbers in the data. `text`: what there is to say beside
-  /// the batches.
+  /// The verdict over all comparisons. Flips name their items' numbers in the data. Its `text` has all that is said
+  /// beside the batches.
   virtual Verification verdict() const = 0;
   /// The differences from the baseline, a sentence each.
   virtual std::vector<std::string> differences() const = 0;
@@ -71,8 +71,8 @@ class JudgedPlan {
   std::set<int64_t> counted_;                   // batches: each may be compared with several references
 };
 
-/// Adds to a verdict what was found elsewhere than beside the oracle; `where` begins its reasons. The verdict on tokens
-/// stays as it is.
+/// Adds to a verdict the findings of a comparison without the oracle; `where` begins their reasons. The verdict on
+/// tokens stays as it is.
 void add_found(const std::string& where, const Verification& found, Verification& verdict);
 
 }  // namespace stormcell

@@ -22,18 +22,18 @@ class JudgedTexts {
   struct Further {
     int64_t batch = 0, tokens = 0;
   };
-  /// Nothing where the batches as they are compared show all. `batches`: in the order of their comparison, the first of
-  /// which always is.
+  /// Nothing if the usual comparison shows everything. `batches`: in the order of their comparison; the first is always
+  /// compared.
   virtual std::optional<Further> further(const std::vector<int64_t>& batches,
                                          const CancellationToken& cancel) const = 0;
   /// Compares that batch with the oracle.
   virtual void compare_further(const Batch& batch, const Observed& reference, int64_t tokens,
                                const Progress& progress) = 0;
 
-  /// One batch's texts to the end, beside the plan's own logits: nobody else is asked.
+  /// Compares one batch's texts to the end with the plan's own logits, without a reference.
   virtual void compare_with_own(const Progress& progress) = 0;
-  /// All texts that both have written, wherever they part; of several batches so many as there is time for until
-  /// `until`, at least one.
+  /// Compares all texts that both have written, wherever they differ. At least one batch, then as many as there is time
+  /// for until `until`.
   virtual void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) = 0;
 
   /// Fails a verification that found no fault but compared too little.

@@ -9,7 +9,7 @@ namespace {
 std::string path_of(const JudgedDecision& d, int64_t cell) {
   std::string path;
   for (size_t i = 0; i < d.above.size(); ++i)
-    path += (i ? ", " : "") + d.above[i] + "=" + std::to_string(d.place[static_cast<size_t>(cell) * d.depth() + 1 + i]);
+    path += (i ? ", " : "") + d.above[i] + "=" + std::to_string(d.place[cell * d.depth() + 1 + i]);
   return path;
 }
 

@@ -1,4 +1,4 @@
-// The oracle as a workload's plans are judged by it, for the two questions about a number format: is it executed
+// Runs the oracle that judges a workload's plans. It answers two questions about a number format: is it executed
 // rightly, and what does it cost?
 #pragma once
 #include "core/bench/by_size.h"

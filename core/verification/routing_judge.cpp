@@ -139,9 +139,9 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
   whole.protocol = r.protocol;
   Router& sum = router(r);
   sum.wrong_drops += wrong_drops(whole, whole.choice, &whole.weight);
-  // Cells of the part by their confidence in the reference. Beside cells elsewhere in the batch they are ranked by the
-  // plan's own weights alone, and not at all where weights are renormalised: then of one choice each is 1, and a place
-  // may have gone to the wrong one of them.
+  // Judges the cells of the part by their confidence in the reference. The order between them and the other cells of
+  // the batch is known from the plan's own weights only. If weights are renormalised it is not known: with one choice
+  // each weight is 1, and a place may have gone to the wrong cell.
   for (const Misplaced& m : misplaced(r)) add_flip(drop_flip(batch, r, m), 0, sum.drops);
   // If all cells of the batch share places, the part alone tells nothing more.
   const bool shared = mixes_batch(plan.protocol) || (mixes_parent(plan.protocol) && plan.per_parent <= 0);
@@ -151,7 +151,7 @@ void RoutingJudge::compare_reference_replaying(int64_t batch, const JudgedDecisi
 RoutingJudge::Otherwise RoutingJudge::compare_choices(int64_t batch, const JudgedDecision& r,
                                                       const JudgedDecision& r_freely, const JudgedDecision& plan,
                                                       const std::vector<int32_t>& plan_freely) {
-  Otherwise otherwise(static_cast<size_t>(r.shape.cells));
+  Otherwise otherwise(r.shape.cells);
   Router& sum = router(r);
   std::vector<double> sizes;
   for (int64_t c = 0; c < r.shape.cells; ++c) {

@@ -2,7 +2,8 @@
 //
 // Every router is judged on the reference's inputs: the plan replays the reference's decisions and records what each
 // router would have chosen itself. So a flip anywhere, behind other flips too, is explained by its own margin or not at
-// all. The free execution shows what follows from flips; there only what nothing before it can explain is judged.
+// all. The free execution shows the consequences of flips. A difference there is judged only if nothing before it can
+// explain it.
 #pragma once
 #include <map>
 #include <string>
@@ -34,12 +35,12 @@ class RoutingJudge {
   /// it was not run).
   Reached add(int64_t batch, const std::vector<JudgedDecision>& reference, const std::vector<JudgedDecision>& replayed,
               const std::vector<JudgedDecision>* free);
-  /// The same the other way round, for some items of a batch: the reference replayed what the plan decided freely for
-  /// their cells in the whole batch, and tells what it would have chosen. The whole batch judges what capacity drops.
+  /// The same the other way round, for some items of a batch: the reference replayed the plan's free decisions about
+  /// their cells, and reports what it would have chosen. Drops by capacity are judged over the whole batch.
   void add_reference_replaying(int64_t batch, const std::vector<JudgedDecision>& reference,
                                const std::vector<JudgedDecision>& plan, const std::vector<JudgedDecision>& whole_batch);
-  /// Fills what is about routing, and adds what is wrong to the reasons. Flips say the place of their item in its
-  /// batch: name_items().
+  /// Fills the figures of routing, and adds faults to the reasons. Flips have the places of their items in their
+  /// batches: name_items() replaces them.
   void judge(Verification& verification) const;
 
  private:
@@ -67,8 +68,8 @@ class RoutingJudge {
   Otherwise compare_replayed(int64_t batch, const JudgedDecision& reference, const JudgedDecision& replayed);
   void compare_reference_replaying(int64_t batch, const JudgedDecision& reference, const JudgedDecision& plan,
                                    const JudgedDecision& whole_batch);
-  /// Two executions that made the same choices, of which one did so freely. `reference_freely`: the reference with what
-  /// it would have chosen; `plan_freely`: what the plan would have.
+  /// Compares two executions that made the same choices, one of them freely. `reference_freely`: the reference with the
+  /// choices that it would have made; `plan_freely`: those that the plan would have made.
   Otherwise compare_choices(int64_t batch, const JudgedDecision& reference, const JudgedDecision& reference_freely,
                             const JudgedDecision& plan, const std::vector<int32_t>& plan_freely);
   void compare_drops(int64_t batch, const JudgedDecision& reference_freely, const std::vector<int32_t>& plan_freely,

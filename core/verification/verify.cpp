@@ -204,10 +204,10 @@ class Verifying {
     for (const auto& plan : plans_) plan->texts()->compare_further(batch, reference, further->tokens, progress_);
   }
 
-  /// The batches that no oracle has run, or not whole, compare the plan with the baseline, in the time that is left;
-  /// one whatever time it takes, and where an oracle has run them all, too: where numbers are rounded, plan and
-  /// baseline lie closer to each other than either has to lie to the oracle. Returns how many no oracle has run whole.
-  /// `first`: from here on none has.
+  /// Compares the plan with the baseline in the time that is left, on the batches that no oracle has run whole. At
+  /// least one batch is compared, even if the oracle has run all: with rounded numbers, plan and baseline must be
+  /// closer to each other than either to the oracle. Returns how many batches that no oracle has run whole it compared.
+  /// `first`: no oracle has run this batch or any later one.
   size_t compare_with_baseline(size_t first) {
     if (plans_.size() < 2) return 0;
     const auto compare = [this](size_t place) {
@@ -270,7 +270,7 @@ class Verifying {
   const ComparisonOrder order_;
   References references_;
   FormatJudge format_;
-  /// Then no part of a batch tells what an oracle would have to be led by.
+  /// The plan leaves decisions out, so an oracle cannot replay them for a part of a batch.
   const bool leaves_decisions_out_;
   std::optional<double> pixel_seconds_;  // the oracle's time for a pixel
   std::vector<JudgedPart> parts_;

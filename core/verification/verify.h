@@ -14,8 +14,9 @@
 namespace stormcell {
 
 struct VerifyOptions {
-  /// Both from the beginning: batches beside the oracle, at least one of each size of picture, or as many pictures of
-  /// that one as there is time for; then the others beside the baseline, at least one.
+  /// Seconds, both from the beginning. Until oracle_seconds, batches are compared with the oracle: at least one of each
+  /// size of picture, or as many pictures of that one as there is time for. Until all_seconds, the others are compared
+  /// with the baseline, at least one.
   double oracle_seconds = 0, all_seconds = 0;
   bool format_cost = true;  ///< if the weights run in another format than they are stored in: also judges what that
                             ///< costs

@@ -29,7 +29,7 @@ const OutputValue& output(const Observed& o, std::string_view name) {
   failed("generate", "the decoding graph gives no " + std::string(name));
 }
 
-/// Takes the tokens out: what is left is judged as any forward pass is.
+/// Takes the tokens out. All other outputs are judged as those of a forward pass.
 std::vector<int32_t> take_tokens(Observed& o) {
   std::vector<int32_t> tokens = output(o, kGenerated).integers;
   std::erase_if(o.outputs, [](const OutputValue& v) { return v.name == kGenerated; });
@@ -99,8 +99,8 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
       const int32_t theirs = expected[at(s, place)], got = list[at(s, place)];
       if (got == theirs) return;
       const double best = logit(logits, theirs);
-      // Up to here both wrote the same: a text that goes on behind its end, or ends without one, follows from no logit
-      // and no choice.
+      // Both wrote the same up to here. A text that continues behind its end, or ends without an end token, follows
+      // from no logit and no choice.
       const bool one_ended = theirs < 0 || got < 0;
       differing_.push_back({batch.items[s], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
                             size_of(best), may_follow && !one_ended, written, false});

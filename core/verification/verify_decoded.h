@@ -1,6 +1,6 @@
 // Decoding beside the oracle: every token, the logits it was chosen by, and what each router chose on the way to it.
 //
-// Tokens cannot be replayed as decisions are: if one differs, another text follows. So a sequence is compared up to its
+// Tokens cannot be replayed as decisions can: if one differs, another text follows. So a sequence is compared up to its
 // first token that differs, in any of its executions (if sequences share a capacity, all of a batch up to the first of
 // theirs). That token has to be explained: its logit lies as near to the reference's as rounding reaches, or a routing
 // choice before it differs, is explained itself and reaches its sequence. Behind it, too, each token has to be the one

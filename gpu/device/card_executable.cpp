@@ -161,7 +161,7 @@ CudaExecutable::~CudaExecutable() = default;
 
 std::byte* CudaExecutable::next_call_block() {
   const int at = turn_++ % kCallBlocks;
-  CudaEvent& event = *copied_[static_cast<size_t>(at)];
+  CudaEvent& event = *copied_[at];
   if (event.is_recorded) {
     const Card& card = parts_.card;
     card.must(card.calls().synchronize_event(card.index(), event.handle()), "cudaEventSynchronize",
@@ -180,7 +180,7 @@ void CudaExecutable::submit(Stream& stream, const Submission& submission) {
   const gpu::PlanMemory memory{memory_->address(SharedPart::activations), states_->address(), status(), records(),
                                constants_->address()};
   std::byte* block = next_call_block();
-  CudaEvent& copied = *copied_[static_cast<size_t>((turn_ - 1) % kCallBlocks)];
+  CudaEvent& copied = *copied_[(turn_ - 1) % kCallBlocks];
   gpu::write_call(*program_, plan_, submission, memory, call_->address(),
                   {block, static_cast<size_t>(plan_.bytes.call)});
   on.copy_pinned_to_device(call_->address(), block, plan_.bytes.call);

@@ -52,7 +52,7 @@ Status current_device(const Device*& device) {
   if (index < 0 || index >= kMostDevices)
     return Status::failure(StatusCode::unsupported, "device %d: at most %d are known", index, kMostDevices);
   const std::lock_guard lock(mutex);
-  Device& entry = known[static_cast<size_t>(index)];
+  Device& entry = known[index];
   if (entry.index != index) STORMCELL_TRY(ask(index, entry));
   device = &entry;
   return check_card(entry);

@@ -48,13 +48,13 @@ std::vector<cudaGraphNode_t> nodes_of(const CardNode* nodes, int64_t count) {
 const std::array<KernelLaunch, kCardKernels>& launches() {
   static const std::array<KernelLaunch, kCardKernels> all = [] {
     std::array<KernelLaunch, kCardKernels> list;
-    for (int32_t place = 0; place < kCardKernels; ++place) list[static_cast<size_t>(place)] = launch_of(place);
+    for (int32_t place = 0; place < kCardKernels; ++place) list[place] = launch_of(place);
     return list;
   }();
   return all;
 }
 const KernelLaunch* find_kernel(int32_t kernel) {
-  return kernel >= 0 && kernel < kCardKernels ? &launches()[static_cast<size_t>(kernel)] : nullptr;
+  return kernel >= 0 && kernel < kCardKernels ? &launches()[kernel] : nullptr;
 }
 
 const char* error_name(int error) { return cudaGetErrorName(static_cast<cudaError_t>(error)); }

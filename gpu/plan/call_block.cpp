@@ -1,4 +1,5 @@
 #include "core/base/align.h"
+#include "core/base/enum_words.h"
 #include "gpu/plan/plan.h"
 
 namespace stormcell::gpu {
@@ -24,7 +25,7 @@ void write_call(const Program& program, const Plan& plan, const Submission& subm
   const CallParts parts(program);
   CallBlock call;
   const auto base = [&](Memory kind, DeviceAddress address) {
-    call.memory[static_cast<size_t>(kind)] = reinterpret_cast<char*>(address.value);
+    row_of(call.memory, kind) = reinterpret_cast<char*>(address.value);
   };
   base(Memory::activations, memory.activations);
   base(Memory::control, memory.activations + plan.layout.memory.arena_bytes);

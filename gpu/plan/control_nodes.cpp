@@ -13,7 +13,7 @@ void PlanBuilder::begin_loop(int32_t at, int32_t word) {
   TurnArgs args;
   args.begins = true;
   args.most = static_cast<int32_t>(step.most);
-  args.ref[TurnArgs::kTurns] = counter(&StatusArea(status_.data(), program_).turns[static_cast<size_t>(step.repeat)]);
+  args.ref[TurnArgs::kTurns] = counter(&StatusArea(status_.data(), program_).turns[step.repeat]);
   args.ref[TurnArgs::kAgain] = again;
   add<TurnKernel>(args, 1, at, word);
   PlanLoop loop;
@@ -35,7 +35,7 @@ void PlanBuilder::end_loop(int32_t at) {
   PlanLoop& loop = plan_.loops[loop_of_.at(step.repeat)];
   TurnArgs args;
   args.most = static_cast<int32_t>(step.most);
-  args.ref[TurnArgs::kTurns] = counter(&StatusArea(status_.data(), program_).turns[static_cast<size_t>(step.repeat)]);
+  args.ref[TurnArgs::kTurns] = counter(&StatusArea(status_.data(), program_).turns[step.repeat]);
   args.ref[TurnArgs::kAgain] = control(loop.word, sizeof(int32_t), Access::write);
   args.ref[TurnArgs::kEnds] = ref(step.inputs[0], Access::read);
   add<TurnKernel>(args, 1, at, -1);
@@ -60,8 +60,8 @@ void PlanBuilder::guard(int32_t at, int32_t word) {
   const StatusArea area(status_.data(), program_);
   GuardArgs args;
   args.ref[GuardArgs::kTest] = ref(step.inputs[0], Access::read);
-  args.ref[GuardArgs::kHits] = counter(&area.hits[static_cast<size_t>(step.guard)]);
-  args.ref[GuardArgs::kMisses] = counter(&area.misses[static_cast<size_t>(step.guard)]);
+  args.ref[GuardArgs::kHits] = counter(&area.hits[step.guard]);
+  args.ref[GuardArgs::kMisses] = counter(&area.misses[step.guard]);
   const Ref fallback = scratch(sizeof(int32_t));
   args.ref[GuardArgs::kFallback] = fallback;
   begins_[step.target] = {program_.steps[jump].target, static_cast<int32_t>(fallback.offset), true};

@@ -2,6 +2,7 @@
 #include <array>
 #include <map>
 
+#include "core/base/enum_words.h"
 #include "gpu/plan/plan.h"
 
 namespace stormcell::gpu {
@@ -74,7 +75,7 @@ void find_edges(std::vector<PlanNode>& nodes) {
     if (node.ends) node.after = all;
     all.push_back(n);
     for (const ByteRange& range : node.ranges)
-      for (const Touch& touch : touched[static_cast<size_t>(range.memory)])
+      for (const Touch& touch : row_of(touched, range.memory))
         if (is_conflict(touch.range, range)) node.after.push_back(touch.node);
     leave_out_implied(node.after, before);
     for (const int32_t other : node.after) {
@@ -82,7 +83,7 @@ void find_edges(std::vector<PlanNode>& nodes) {
       before[n].add(other);
     }
     for (const ByteRange& range : node.ranges) {
-      std::vector<Touch>& of = touched[static_cast<size_t>(range.memory)];
+      std::vector<Touch>& of = row_of(touched, range.memory);
       // A later node that conflicts with a touch within a whole write conflicts with the write too, so the touch is
       // dropped.
       if (range.writes && range.branch < 0)

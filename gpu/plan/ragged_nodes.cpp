@@ -19,8 +19,7 @@ void PlanBuilder::settle_ragged(OperandId ragged, int32_t index, int32_t step, i
   SettleArgs args = settling(ragged, word);
   args.ragged = ragged_places(ragged);
   args.ref[SettleArgs::kRagged] = ref(ragged, Access::read);
-  args.ref[SettleArgs::kCells] =
-      counter(&StatusArea(status_.data(), program_).ragged_cells[static_cast<size_t>(index)]);
+  args.ref[SettleArgs::kCells] = counter(&StatusArea(status_.data(), program_).ragged_cells[index]);
   // Members: the rows of a branch are those of its slots.
   if (const OperandId told = program_.steps[step].inputs[0]; program_.operands[told].is_decision) {
     args.decision = places(told);

@@ -171,8 +171,7 @@ void PlanBuilder::add_settle(const SettleArgs& args, int32_t step, int32_t word)
 
 void PlanBuilder::settle(OperandId decision, RouterId router, int32_t step, int32_t word) {
   SettleArgs args = settling(decision, word);
-  args.ref[SettleArgs::kExecutions] =
-      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(router)]);
+  args.ref[SettleArgs::kExecutions] = counter(&StatusArea(status_.data(), program_).executions[router]);
   args.decision = places(decision);
   args.ref[SettleArgs::kDecision] = ref(decision, Access::read);
   if (const auto words = words_of_.find(decision); words != words_of_.end()) {
@@ -222,8 +221,7 @@ void PlanBuilder::record(int32_t at, int32_t word) {
   args.decision = places(step.inputs[0]);
   args.places = record_places(step.router);
   args.ref[RecordArgs::kDecision] = ref(step.inputs[0], Access::read);
-  args.ref[RecordArgs::kExecutions] =
-      counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(step.router)]);
+  args.ref[RecordArgs::kExecutions] = counter(&StatusArea(status_.data(), program_).executions[step.router]);
   args.ref[RecordArgs::kExecutions].access = Access::read;
   args.ref[RecordArgs::kRecord] = record_area(step.router);
   args.ref[RecordArgs::kTurn] = turn_of(step.router);
@@ -250,13 +248,13 @@ Replaying PlanBuilder::replaying(RouterId router, std::vector<Ref>& list) const 
 }
 
 Ref PlanBuilder::not_replayed(RouterId router) {
-  return counter(&StatusArea(status_.data(), program_).not_replayed[static_cast<size_t>(router)]);
+  return counter(&StatusArea(status_.data(), program_).not_replayed[router]);
 }
 
 Ref PlanBuilder::turn_of(RouterId router) {
   const RepeatId repeat = program_.routers[router].repeat;
   if (repeat == kNone) return {};
-  Ref turn = counter(&StatusArea(status_.data(), program_).turns[static_cast<size_t>(repeat)]);
+  Ref turn = counter(&StatusArea(status_.data(), program_).turns[repeat]);
   turn.access = Access::read;
   return turn;
 }
@@ -296,8 +294,7 @@ void PlanBuilder::absent(int32_t at, int32_t word) {
     if (skipped.kind != StepKind::record) continue;
     AbsentDecision decision;
     decision.decision = take(ref(skipped.inputs[0], Access::write));
-    decision.executions =
-        take(counter(&StatusArea(status_.data(), program_).executions[static_cast<size_t>(skipped.router)]));
+    decision.executions = take(counter(&StatusArea(status_.data(), program_).executions[skipped.router]));
     decision.record = take(record_area(skipped.router));
     if (const Ref turn = turn_of(skipped.router); turn.access != Access::none) decision.turn = take(turn);
     decision.records = records_of(skipped.router);

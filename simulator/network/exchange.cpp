@@ -47,8 +47,7 @@ class TokenCopies {
   void send(int32_t home, double chance, RankRows& out) const {
     const int32_t ranks = network_.ranks();
     const auto add = [&](int32_t from, int32_t to, double rows) {
-      if (from != to)
-        out[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)] += chance * rows;
+      if (from != to) out[int64_t{from} * ranks + to] += chance * rows;
     };
     if (backend_ != Backend::per_node) {
       for (int32_t r = 0; r < ranks; ++r) add(home, r, rows_[r]);
@@ -166,8 +165,7 @@ std::vector<NetworkFlow> flows_of(const RankRows& rows, double row_bytes, const 
   const int32_t ranks = network.ranks();
   for (int32_t from = 0; from < ranks; ++from)
     for (int32_t to = 0; to < ranks; ++to)
-      if (const double sent = rows[static_cast<size_t>(from) * static_cast<size_t>(ranks) + static_cast<size_t>(to)];
-          sent > 0)
+      if (const double sent = rows[int64_t{from} * ranks + to]; sent > 0)
         flows.push_back(network.flow(from, to, sent * row_bytes));
   return flows;
 }

@@ -41,7 +41,7 @@ NetworkFlow Network::flow(int32_t from, int32_t to, double bytes) const {
   NetworkFlow f{from, to, bytes, bytes, {}};
   const auto sender = static_cast<size_t>(from), receiver = static_cast<size_t>(to);
   if (!rank_cost_.empty()) {
-    f.load = bytes * rank_cost_[sender * static_cast<size_t>(ranks_) + receiver];
+    f.load = bytes * rank_cost_[sender * ranks_ + receiver];
     f.links = {sender * cost_ports + sends, receiver * cost_ports + receives};
   } else if (node(from) == node(to)) {
     f.links = {port(from, fabric_out), port(to, fabric_in)};

@@ -13,19 +13,13 @@ inline RandomCase guarded(bool late, bool misses) {
                 then = b.integers("then", sequences, 2);
   const ValueId state = b.state("kept", DType::f32, places, {8});
   const ValueId decision = b.labelled(sequences, 2, "moe");
-  const auto nobody = [&] {
-    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, "nobody");
-  };
-  const auto put = [&](ValueId values, ValueId place, const std::string& name) {
-    b.GraphBuilder::add("state_put", {state, values, place}, {{"extras", std::string("at")}}, name);
-  };
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.5}}, "clear");
   std::vector<ValueId> predicate;
-  if (!late) predicate.push_back(nobody());
+  if (!late) predicate.push_back(b.nobody_in_branch_1(decision));
   b.begin_body();
-  put(b.product(x, 8, "quick"), at, "keep.taken");
+  b.put(state, b.product(x, 8, "quick"), at, "keep.taken");
   std::vector<ValueId> yields{b.value("scale", {state}, {{"factor", 2.0}}, "read.taken")};
-  if (late) yields.push_back(nobody());
+  if (late) yields.push_back(b.nobody_in_branch_1(decision));
   b.end_body(std::move(yields));
   b.begin_body();
   Mixture shape;
@@ -33,7 +27,7 @@ inline RandomCase guarded(bool late, bool misses) {
   const ValueId mixed = b.mixture(x, b.scored(x, {}, shape.branches, "inner"), shape, "inner");
   // Rows of the taken body that are not taken back are tripled, and some of them are not written again.
   b.GraphBuilder::add("state_write", {state, b.value("scale", {state}, {{"factor", 3.0}}, "tripled")}, {}, "triple");
-  put(mixed, then, "keep.fallback");
+  b.put(state, mixed, then, "keep.fallback");
   b.end_body({b.value("scale", {state}, {{"factor", 1.0}}, "read.fallback")});
   b.output("y", b.graph().node(b.add_region("guard", predicate, {}, "guard")).outputs[0]);
   b.output("kept", b.value("scale", {state}, {{"factor", 1.0}}, "kept.now"));

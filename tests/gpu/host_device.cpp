@@ -320,8 +320,7 @@ class HostExecutable : public Executable {
   void check_counts(const Submission& submission) const {
     const StatusArea area(pointer(status()), *program_);
     for (const RouterId r : program_->routers.ids())
-      if (area.executions[static_cast<size_t>(r)] >
-          program_->dims[program_->routers[r].executions].evaluate(submission.bindings))
+      if (area.executions[r] > program_->dims[program_->routers[r].executions].evaluate(submission.bindings))
         failed("host device", "router " + program_->routers[r].name + " counted more executions than there are");
   }
   std::string name(const PlanNode& node) const {

@@ -187,14 +187,27 @@ for ((i = 0; i < 22; i++)); do echo 'const auto x = static_cast<size_t>(y);'; do
 expect sources notices "core has 22 casts" "a cast in each line"
 
 clean_tree
+for ((i = 0; i < 11; i++)); do echo 'y += x[a + static_cast<size_t>(i)];'; done >"$tree/core/graph/index.cpp"
+expect sources notices "11 casts to size_t or ptrdiff_t within an index" "casts within indices"
+
+clean_tree
 for f in 1 2; do
   for ((i = 0; i < 720; i++)); do echo "/// What is there."; done >"$tree/core/graph/openings$f.cpp"
 done
 expect sources notices "1440 comments open with Of, What or Where" "comments that open without their noun"
 
-clean_tree
-for ((i = 0; i < 801; i++)); do echo "// line"; done >"$tree/core/graph/long.cpp"
-expect sources notices "long.cpp: 801 lines" "a source that is too long"
+# long FILE LINES VERDICT TEXT NAME
+long() {
+  clean_tree
+  for ((i = 0; i < $2; i++)); do echo "// line"; done >"$tree/$1"
+  expect sources "$3" "$4" "$5"
+  rm "$tree/$1"
+}
+long core/graph/long.cpp 500 passes "0 complaints" "a source of 500 lines"
+long core/graph/long.cpp 501 notices "core/graph/long.cpp: 501 lines; at most 500" "a source that is too long"
+long core/graph/long.py 501 notices "core/graph/long.py: 501 lines; at most 500" "a script that is too long"
+long dev 800 passes "0 complaints" "a script dev of 800 lines"
+long dev 801 notices "dev: 801 lines; at most 800" "a script dev that is too long"
 
 clean_tree
 printf 'set(words %s)\n' "$(printf 'word %.0s' {1..30})" >"$tree/core/CMakeLists.txt"

@@ -145,6 +145,20 @@ ValueId CaseBuilder::conv(ValueId x, int64_t channels, int64_t size, int64_t str
       std::move(attributes), name);
 }
 
+void CaseBuilder::put(ValueId state, ValueId rows, ValueId at, std::string_view name) {
+  add("state_put", {state, rows, at}, {{"extras", std::string("at")}}, name);
+}
+
+ValueId CaseBuilder::attend(ValueId x, ValueId cache, ValueId place, std::string_view name) {
+  return value(
+      "attention", {x, cache, cache, place},
+      {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}}, name);
+}
+
+ValueId CaseBuilder::nobody_in_branch_1(ValueId decision, std::string_view name) {
+  return value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
+}
+
 RandomCase CaseBuilder::take(std::string name) {
   RandomCase made;
   made.name = std::move(name);

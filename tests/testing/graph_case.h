@@ -87,6 +87,13 @@ class CaseBuilder : public GraphBuilder {
                std::string_view activation = "none");
   ValueId add(ValueId a, ValueId b, std::string_view name = "sum") { return value("add", {a, b}, {}, name); }
   using GraphBuilder::add;
+  /// Puts rows into the state, those of each parent from its place `at` on.
+  void put(ValueId state, ValueId rows, ValueId at, std::string_view name);
+  /// x, in two heads, attends to the cache, whose rows are keys and values. The first row of each parent attends to
+  /// places up to `place`, each further row to one more.
+  ValueId attend(ValueId x, ValueId cache, ValueId place, std::string_view name);
+  /// Whether the decision sent no cell to branch 1.
+  ValueId nobody_in_branch_1(ValueId decision, std::string_view name = "nobody");
 
   RandomCase take(std::string name);
 

@@ -266,8 +266,7 @@ int work_of(const CellPage& page, const CellLine& line, size_t cell) {
   int kept = 0;
   for (size_t r = 0; r < page.routers.size(); ++r)
     for (int j = 0; j < fan_out(page, r); ++j) {
-      const int32_t choice =
-          line.routed[r].choice[cell * static_cast<size_t>(fan_out(page, r)) + static_cast<size_t>(j)];
+      const int32_t choice = line.routed[r].choice[cell * fan_out(page, r) + j];
       kept += choice >= 0 && computes(page.routers, r, choice);
     }
   return kept;

@@ -16,7 +16,7 @@ QString tr(const char* text) { return QCoreApplication::translate("Cells", text)
 QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitRole& test) {
   QStringList parts;
   for (int j = 0; j < fan_out; ++j) {
-    const int32_t choice = routed.choice[cell * static_cast<size_t>(fan_out) + static_cast<size_t>(j)];
+    const int32_t choice = routed.choice[cell * fan_out + j];
     if (choice == kNoChoice) continue;
     parts << (choice < 0       ? tr("dropped by %1").arg(~choice)
               : test.exit >= 0 ? to_qstring(branch_name(test, choice))
@@ -27,7 +27,7 @@ QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, 
 
 Value weight_value(const CellLine::Routed& routed, size_t cell, int fan_out) {
   if (routed.weight.empty()) return {};
-  return static_cast<double>(routed.weight[cell * static_cast<size_t>(fan_out)]);
+  return static_cast<double>(routed.weight[cell * fan_out]);
 }
 
 }  // namespace

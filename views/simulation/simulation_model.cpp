@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "core/base/enum_words.h"
 #include "core/summary/capacity_text.h"
 #include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
@@ -278,7 +279,7 @@ void add_clusters(const std::vector<ComparedCluster>& compared, SimulationPage& 
     shown.step = step_of(*c.figures);
     if (!c.figures->calibration) continue;
     for (const CalibratedPhase& p : c.figures->calibration->phases)
-      shown.calibrated[static_cast<size_t>(p.phase)] |= p.calibrated();
+      stormcell::row_of(shown.calibrated, p.phase) |= p.calibrated();
     for (const bool calibrated : shown.calibrated) page.any_calibrated |= calibrated;
   }
 }

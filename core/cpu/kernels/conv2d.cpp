@@ -142,7 +142,7 @@ void pack_conv2d(const Conv2dShape& s, const void* weights, DType stored, const 
   const int64_t channels = s.in_channels / s.groups, taps = s.kernel_height * s.kernel_width, k = s.group_k(),
                 n = s.out_channels / s.groups;
   const std::byte* from = static_cast<const std::byte*>(weights);
-  std::vector<float> read(k), rows(static_cast<size_t>(k * kPanelColumns));
+  std::vector<float> read(k), rows(k * kPanelColumns);
   for (int64_t g = 0; g < s.groups; ++g)
     for (int64_t first = 0; first < n; first += kPanelColumns) {
       const int64_t count = std::min(kPanelColumns, n - first);

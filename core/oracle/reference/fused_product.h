@@ -15,7 +15,7 @@ void product(const Call<Scalar>& c, const Scalar* x, int64_t rows, int64_t k, co
   if (rows == 0) return;
   const AddProducts<Scalar> add_products = best_add_products<Scalar>();
   c.team.split(n, kPanel, [&](int64_t begin, int64_t end, int) {
-    std::vector<Scalar> block(kDepth * kPanel), row(static_cast<size_t>(kDepth));
+    std::vector<Scalar> block(kDepth * kPanel), row(kDepth);
     for (int64_t first = begin; first < end; first += kPanel) {
       const int64_t width = std::min(kPanel, end - first);
       for (int64_t at = 0; at < k && !c.cancel.cancelled(); at += kDepth) {
@@ -50,7 +50,7 @@ template <class Scalar>
 void epilogue(const Call<Scalar>& c, std::vector<Scalar>& y, int64_t n) {
   if (const auto bias = extra_input(c.node, "bias")) {
     const std::vector<Scalar> b = c.whole(*bias);
-    for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % static_cast<size_t>(n)];
+    for (size_t i = 0; i < y.size(); ++i) y[i] += b[i % n];
   }
   const auto residual = extra_input(c.node, "residual");
   const auto add_residual = [&] {

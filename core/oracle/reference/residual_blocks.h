@@ -37,7 +37,7 @@ std::vector<Scalar> outputs_last(const std::vector<Scalar>& w, int64_t outputs) 
   std::vector<Scalar> turned(w.size());
   const size_t taps = w.size() / static_cast<size_t>(outputs);
   for (size_t o = 0; o < static_cast<size_t>(outputs); ++o)
-    for (size_t t = 0; t < taps; ++t) turned[t * static_cast<size_t>(outputs) + o] = w[o * taps + t];
+    for (size_t t = 0; t < taps; ++t) turned[t * outputs + o] = w[o * taps + t];
   return turned;
 }
 

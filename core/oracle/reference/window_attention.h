@@ -52,7 +52,7 @@ struct WindowHead {
     for (size_t j = 0; j < cells.size(); ++j) {
       const Scalar* from = k + cells[j].row * q_stride;
       const Scalar size = cosine ? length(from) : 1;
-      for (int64_t i = 0; i < dim; ++i) kt[static_cast<size_t>(i) * cells.size() + j] = from[i] / size;
+      for (int64_t i = 0; i < dim; ++i) kt[i * cells.size() + j] = from[i] / size;
     }
     return kt;
   }
@@ -64,8 +64,7 @@ struct WindowHead {
       const Scalar size = cosine ? length(from) : 1;
       p.assign(cells.size(), 0);
       for (int64_t i = 0; i < dim; ++i)
-        for (size_t j = 0; j < cells.size(); ++j)
-          p[j] += from[i] / size * kt[static_cast<size_t>(i) * cells.size() + j];
+        for (size_t j = 0; j < cells.size(); ++j) p[j] += from[i] / size * kt[i * cells.size() + j];
       weigh(grid, cells, query, p);
       for (size_t j = 0; j < cells.size(); ++j)
         for (int64_t e = 0; p[j] != 0 && e < value_dim; ++e)

@@ -116,6 +116,24 @@ class DeviceMemoryTest : public QObject {
              shared.c_str());
   }
 
+  void copies_of_a_device_with_memory_of_its_own_take_pinned_memory_of_the_host() {
+    MixtureInMemory shared, own;
+    own.device.memory_limit = kMuchMemory;
+    const CompileOptions& options = own.graphs.front().options;
+    int64_t copies = own.device.layout_of(own.program, own.store, options).record_bytes;
+    QVERIFY(copies > 0);
+    const Graph& graph = *own.model->forward;
+    for (const ValueId id : graph.values.ids()) {
+      if (graph.value(id).kind != ValueKind::input) continue;
+      int64_t bytes = 4;
+      for (const Dim& extent : graph.shape(id)) bytes *= extent.evaluate(options.bounds);
+      copies += bytes;
+    }
+    QCOMPARE(own.need().device, shared.need().device);
+    QCOMPARE(own.need().host, shared.need().host + copies);
+    QCOMPARE(own.further_need().host, shared.further_need().host + copies);
+  }
+
   void devices_say_what_they_have_left() {
     QVERIFY(!cpu::CpuDevice(1).free_bytes());
     EmulatedDevice device(1);

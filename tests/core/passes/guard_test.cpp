@@ -44,9 +44,7 @@ RandomCase guarded_state(Shape shape) {
   const ValueId state = b.state("memory", DType::f32, tokens, {8});
   const ValueId decision = b.labelled(tokens, 2, "moe");
   b.GraphBuilder::add("state_write", {state, x}, {}, "begin");
-  const auto empty = [&](const std::string& name) {
-    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
-  };
+  const auto empty = [&](const std::string& name) { return b.nobody_in_branch_1(decision, name); };
   const auto taken = [&] {
     const ValueId y = b.product(state, 8, "quick");
     b.GraphBuilder::add("state_write", {state, b.add(state, y, "grown")}, {}, "keep.taken");
@@ -94,11 +92,9 @@ RandomCase guarded_cache(const CacheCase& like) {
     } else {
       at = b.value("add_constant", {zero}, {{"value", place}}, name + ".at");
     }
-    b.GraphBuilder::add("state_put", {cache, values, at}, {{"extras", std::string("at")}}, name);
+    b.put(cache, values, at, name);
   };
-  const auto empty = [&](const std::string& name) {
-    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
-  };
+  const auto empty = [&](const std::string& name) { return b.nobody_in_branch_1(decision, name); };
   const auto taken = [&] {
     put(x, 2, "put.taken");
     const ValueId more = b.product(x, 8, "quick");
@@ -132,49 +128,38 @@ RandomCase guarded_pages(Shape shape, int64_t turns) {
   const ValueId prompt = b.pack(b.floats("prompt", tokens, {8}), real, sequences), x = b.floats("x", rows, {8});
   const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
   const ValueId decision = b.labelled(sequences, 2, "moe");
-  const auto put = [&](ValueId values, const std::string& name) {
-    b.GraphBuilder::add("state_put", {cache, values, place}, {{"extras", std::string("at")}}, name);
-  };
-  const auto read = [&](const std::string& name) {
-    return b.value(
-        "attention", {x, cache, cache, place},
-        {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
-        name);
-  };
   const auto move = [&](int64_t by, const std::string& name) {
     b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", by}}, name + ".next")}, {},
                         name);
   };
-  const auto empty = [&](const std::string& name) {
-    return b.value("branches_empty", {decision}, {{"branches", std::vector<int64_t>{1}}}, name);
-  };
-  put(prompt, "put.prompt");
+  const auto empty = [&](const std::string& name) { return b.nobody_in_branch_1(decision, name); };
+  b.put(cache, prompt, place, "put.prompt");
   const ValueId length =
       b.value("reduce", {b.pack(b.integers("ids", tokens, 9), real, sequences)}, {{"mode", std::string("sum")}}, "sum");
   b.output("sum", length);
   b.GraphBuilder::add("state_write", {place, b.add(place, b.integers("begin", sequences, 1), "begin.place")}, {},
                       "begin.keep");
   const auto taken = [&] {
-    put(x, "put.taken");
+    b.put(cache, x, place, "put.taken");
     move(2, "move.taken");
     if (turns > 0) b.begin_body();
-    put(b.product(x, 8, "quick"), "again.taken");
+    b.put(cache, b.product(x, 8, "quick"), place, "again.taken");
     if (turns > 0) {
       b.end_body({empty("stop")});
       b.add_region("repeat", {}, {{"most", std::to_string(turns)}}, "turns");
     }
-    return read("read.taken");
+    return b.attend(x, cache, place, "read.taken");
   };
   const auto fallback = [&] {
     const ValueId before = b.product(x, 8, "slow");
-    put(before, "put.fallback");
-    const ValueId y = read("read.fallback");
+    b.put(cache, before, place, "put.fallback");
+    const ValueId y = b.attend(x, cache, place, "read.fallback");
     move(2, "move.fallback");
     return y;
   };
   b.output("y", in_shape(b, shape, taken, fallback, empty));
   move(-2, "back");
-  b.output("cache", read("read.last"));
+  b.output("cache", b.attend(x, cache, place, "read.last"));
   RandomCase made = b.take("guarded pages");
   made.inputs["begin"] = std::vector<int32_t>{70, 3, 62};
   for (int32_t s = 0; s < 3; ++s)

@@ -8,6 +8,7 @@
 
 #include "core/placement/step_work.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/core/placement/slow_machine.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -17,32 +18,20 @@ namespace {
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3, kLayers = 3;
 constexpr size_t kSteps = 7;
 
-const CostModel kModel{.memory_bytes_per_s = 100,
-                       .flops_per_s = 5000,
-                       .fabric_bytes_per_s = 10,
-                       .network_bytes_per_s = 2,
-                       .product_t0_s = 0.1,
-                       .branch_bytes = 50,
-                       .flops_per_row = 1,
-                       .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2,
-                       .dispatch = {.t0_s = 0.05},
-                       .combine = {.t0_s = 0.05}};
-
 /// Each pair of ranks at a cost of its own, either way.
 CostModel model_of_pairs() {
   testing::Drawn<std::mt19937> random(21);
   std::vector<double> cost(static_cast<size_t>(kRanks * kRanks));
   for (size_t i = 0; i < cost.size(); ++i)
     cost[i] = i % (kRanks + 1) == 0 ? 0 : 0.01 * static_cast<double>(1 + random() % 50);
-  CostModel model = kModel;
+  CostModel model = kStartingMachine;
   model.rank_cost = std::make_shared<const std::vector<double>>(cost);
   return model;
 }
 
 /// Experts take what was measured of their rows.
 CostModel model_of_curve() {
-  CostModel model = kModel;
+  CostModel model = kStartingMachine;
   model.expert_curve = std::make_shared<const RowCurve>(RowCurve({{2, 1e6, {0}}, {4, 1.5e6, {1}}, {9, 9e6, {2}}}));
   return model;
 }
@@ -58,16 +47,6 @@ TokenRoutes drawn(bool homes, uint32_t seed) {
                        .twice = true},
                       seed);
 }
-
-/// What replicas and tokens do, beside what they do without a word.
-struct Ways {
-  const char* name;
-  ReplicaRule replicas;
-  Residence residence;
-};
-constexpr Ways kWays[] = {{"", ReplicaRule::even, Residence::home},
-                          {", nearest", ReplicaRule::nearest, Residence::home},
-                          {", follow", ReplicaRule::even, Residence::follow}};
 
 /// Drawn with replacement: a token may stand in several steps, and twice in one.
 std::vector<std::vector<size_t>> steps_of(const TokenRoutes& routes, uint32_t seed) {
@@ -132,13 +111,13 @@ class PlacedStepsTest : public QObject {
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (int data = 0; data < 3; ++data)
         for (const char* costs : {"", ", costs of pairs", ", times over rows"})
-          for (size_t w = 0; w < std::size(kWays); ++w) {
+          for (size_t w = 0; w < std::size(kReplicaWays); ++w) {
             if (data == 2 && static_cast<Backend>(b) != Backend::per_expert &&
                 static_cast<Backend>(b) != Backend::gather)
               continue;
-            if (data == 2 && kWays[w].residence == Residence::follow) continue;
+            if (data == 2 && kReplicaWays[w].residence == Residence::follow) continue;
             const char* const kinds[] = {", homes not known", ", homes known", ", counts"};
-            QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs + kWays[w].name).c_str())
+            QTest::newRow((std::string(kBackends[b]) + kinds[data] + costs + kReplicaWays[w].name).c_str())
                 << static_cast<int>(b) << data << costs << static_cast<int>(w);
           }
   }
@@ -147,11 +126,11 @@ class PlacedStepsTest : public QObject {
     QFETCH(int, data);
     QFETCH(QString, costs);
     QFETCH(int, way);
-    const auto [name, replicas, residence] = kWays[way];
+    const auto [name, replicas, residence] = kReplicaWays[way];
     const auto b = static_cast<Backend>(backend);
     const CostModel model = costs.contains("pairs")  ? model_of_pairs()
                             : costs.contains("rows") ? model_of_curve()
-                                                     : kModel;
+                                                     : kStartingMachine;
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const int32_t slot_count = seed % 2 ? 18 : 12;
       const TokenRoutes routes = drawn(data == 1, seed);
@@ -183,7 +162,7 @@ class PlacedStepsTest : public QObject {
   void nothing_stands_twice_on_a_rank_and_nothing_is_lost() {
     const TokenRoutes routes = drawn(false, 3);
     PlacedSteps placed(routes, steps_of(routes, 3), contiguous_placement(kLayers, kBranches, 18, kRanks), kNodes,
-                       Backend::per_rank, kModel);
+                       Backend::per_rank, kStartingMachine);
     testing::Drawn<std::mt19937> random(9);
     for (int move = 0; move < 500; ++move) {
       move_somehow(placed, random);
@@ -213,7 +192,7 @@ class PlacedStepsTest : public QObject {
     }
     std::vector<std::vector<size_t>> steps(8);
     for (size_t t = 0; t < 256; ++t) steps[t / 32].push_back(t);
-    PlacedSteps placed(routes, steps, contiguous_placement(61, 256, 256, 64), 8, Backend::per_rank, kModel);
+    PlacedSteps placed(routes, steps, contiguous_placement(61, 256, 256, 64), 8, Backend::per_rank, kStartingMachine);
     const auto begin = std::chrono::steady_clock::now();
     constexpr int kMoves = 2000;
     for (int i = 0; i < kMoves; ++i) {
@@ -224,7 +203,7 @@ class PlacedStepsTest : public QObject {
         std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count() / kMoves;
     qInfo("%.1f us a swap", us);
     const Placement end = placed.placement();
-    StepWork work(end, 8, Backend::per_rank, kModel);
+    StepWork work(end, 8, Backend::per_rank, kStartingMachine);
     for (size_t s = 0; s < steps.size(); ++s)
       QVERIFY(near(placed.step_s(s), work.of_tokens(routes, steps[s]).seconds()));
   }

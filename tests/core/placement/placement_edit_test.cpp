@@ -7,6 +7,7 @@
 
 #include "core/placement/step_work.h"
 #include "tests/core/placement/drawn_routes.h"
+#include "tests/core/placement/slow_machine.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
@@ -14,18 +15,6 @@ namespace stormcell::testing {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3, kLayers = 4;
-
-const CostModel kModel{.memory_bytes_per_s = 100,
-                       .flops_per_s = 5000,
-                       .fabric_bytes_per_s = 10,
-                       .network_bytes_per_s = 2,
-                       .product_t0_s = 0.1,
-                       .branch_bytes = 50,
-                       .flops_per_row = 1,
-                       .dispatch_row_bytes = 1,
-                       .combine_row_bytes = 2,
-                       .dispatch = {.t0_s = 0.05},
-                       .combine = {.t0_s = 0.05}};
 
 /// `twice`: some tokens choose a branch twice.
 TokenRoutes drawn(bool homes, bool twice, uint32_t seed) {
@@ -67,24 +56,17 @@ Parts parts_of(bool homes, bool twice, uint32_t seed) {
   return p;
 }
 
-/// What replicas and tokens do in the cost of steps.
-struct Ways {
-  const char* name = "";
-  ReplicaRule replicas = ReplicaRule::even;
-  Residence residence = Residence::home;
-};
-constexpr Ways kWays[] = {
-    {}, {", nearest", ReplicaRule::nearest, Residence::home}, {", follow", ReplicaRule::even, Residence::follow}};
+ReplicaWay way_of(const ReplicaWays& ways) { return {ways.replicas, kNodes}; }
 
-ReplicaWay way_of(const Ways& ways) { return {ways.replicas, kNodes}; }
-
-PlacementEdit edit_of(const Parts& p, const Placement& start, Backend backend, const Ways& ways = {}) {
+PlacementEdit edit_of(const Parts& p, const Placement& start, Backend backend,
+                      const ReplicaWays& ways = kReplicaWays[0]) {
   std::vector<EditPart> parts(2);
   for (size_t i = 0; i < 2; ++i) {
     parts[i].loads = p.loads[i];
     parts[i].traffic.emplace(p.routes, p.tokens[i], start, way_of(ways));
     if (ways.replicas == ReplicaRule::nearest) parts[i].loads_of_home = p.homes[i];
-    parts[i].steps.emplace(p.routes, p.steps[i], start, kNodes, backend, kModel, ways.replicas, ways.residence);
+    parts[i].steps.emplace(p.routes, p.steps[i], start, kNodes, backend, kStartingMachine, ways.replicas,
+                           ways.residence);
   }
   return {start, std::move(parts), way_of(ways)};
 }
@@ -101,7 +83,8 @@ std::vector<double> counted_loads(const Placement& p, size_t layer, const std::v
 }
 
 /// What is wrong with the figures; empty: they are those of the placement as it stands.
-std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend backend, const Ways& ways = {}) {
+std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend backend,
+                         const ReplicaWays& ways = kReplicaWays[0]) {
   const Placement& now = edit.placement();
   for (size_t i = 0; i < 2; ++i) {
     const EditFigures f = edit.figures(i);
@@ -123,7 +106,7 @@ std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend back
       layers += *edit.layer_ms(i, l);
     }
     if (!near(f.imbalance, imbalance)) return "imbalance";
-    StepWork work(now, kNodes, backend, kModel, ways.replicas, ways.residence);
+    StepWork work(now, kNodes, backend, kStartingMachine, ways.replicas, ways.residence);
     for (const std::vector<size_t>& step : p.steps[i])
       ms += work.of_tokens(p.routes, step).seconds() * 1e3 / static_cast<double>(p.steps[i].size());
     if (!near(*f.step_ms, ms, 1e-10) || !near(layers, ms, 1e-10)) return "ms of a step";
@@ -169,16 +152,17 @@ class PlacementEditTest : public QObject {
     QTest::addColumn<int>("way");
     for (size_t b = 0; b < std::size(kBackends); ++b)
       for (const bool homes : {false, true})
-        for (size_t w = 0; w < std::size(kWays); ++w)
+        for (size_t w = 0; w < std::size(kReplicaWays); ++w)
           QTest::newRow(
-              (std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known") + kWays[w].name).c_str())
+              (std::string(kBackends[b]) + (homes ? ", homes known" : ", homes not known") + kReplicaWays[w].name)
+                  .c_str())
               << static_cast<int>(b) << homes << static_cast<int>(w);
   }
   void edits_undone_and_done_again_come_to_what_counting_anew_gives() {
     QFETCH(int, backend);
     QFETCH(bool, homes);
     QFETCH(int, way);
-    const Ways& ways = kWays[way];
+    const ReplicaWays& ways = kReplicaWays[way];
     const auto b = static_cast<Backend>(backend);
     for (uint32_t seed = 0; seed < 4; ++seed) {
       const Parts p = parts_of(homes, false, seed);
@@ -248,7 +232,7 @@ class PlacementEditTest : public QObject {
     for (LayerSlots& layer : other.layers) {
       layer = {0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 11, 1, 2, 2};
     }
-    for (const Ways& ways : kWays) {
+    for (const ReplicaWays& ways : kReplicaWays) {
       PlacementEdit whole = edit_of(p, start, Backend::per_rank, ways);
       const PlacementChange change = applied(whole, difference(start, other));
       QVERIFY(change.size() > 18);  // more than a layer: counted anew

@@ -83,26 +83,17 @@ RandomCase late_puts(int64_t places_each, bool again) {
   const ValueId x = b.floats("x", rows, {8}), step = b.integers("step", sequences, 1);
   const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
   const ValueId decision = b.labelled(sequences, 2, "moe");
-  const auto put = [&](ValueId values, const std::string& name) {
-    b.GraphBuilder::add("state_put", {cache, values, place}, {{"extras", std::string("at")}}, name);
-  };
-  const auto read = [&](const std::string& name) {
-    return b.value(
-        "attention", {x, cache, cache, place},
-        {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
-        name);
-  };
   b.begin_body();
-  put(x, "put.taken");
+  b.put(cache, x, place, "put.taken");
   b.GraphBuilder::add("state_write", {place, b.add(place, step, "stepped")}, {}, "move.taken");
-  if (again) put(b.product(x, 8, "quick"), "again.taken");
-  const ValueId taken = read("read.taken");
-  b.end_body({taken, nobody_in_branch_1(b, decision)});
+  if (again) b.put(cache, b.product(x, 8, "quick"), place, "again.taken");
+  const ValueId taken = b.attend(x, cache, place, "read.taken");
+  b.end_body({taken, b.nobody_in_branch_1(decision)});
   b.begin_body();
-  put(b.product(x, 8, "slow"), "put.fallback");
-  b.end_body({read("read.fallback")});
+  b.put(cache, b.product(x, 8, "slow"), place, "put.fallback");
+  b.end_body({b.attend(x, cache, place, "read.fallback")});
   b.output("y", b.graph().node(b.add_region("guard", {}, {}, "guard")).outputs[0]);
-  b.output("last", read("read.last"));
+  b.output("last", b.attend(x, cache, place, "read.last"));
   b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", int64_t{2}}}, "ended")}, {},
                       "end");
   return b.take("late puts");
@@ -131,15 +122,10 @@ RandomCase prompt_and_step() {
   const ValueId prompt = b.pack(b.floats("prompt", tokens, {8}), real, sequences), x = b.floats("x", rows, {8});
   const ValueId jump = b.integers("jump", sequences, 1);
   const ValueId cache = b.state("cache", DType::f32, places, {8}), place = b.state("place", DType::i32, sequences);
-  b.GraphBuilder::add("state_put", {cache, prompt, place}, {{"extras", std::string("at")}}, "keep.prompt");
+  b.put(cache, prompt, place, "keep.prompt");
   b.GraphBuilder::add("state_write", {place, b.add(place, jump, "jumped")}, {}, "move");
-  b.GraphBuilder::add("state_put", {cache, x, place}, {{"extras", std::string("at")}}, "keep");
-  b.output(
-      "y",
-      b.value(
-          "attention", {x, cache, cache, place},
-          {{"heads", int64_t{2}}, {"kv_heads", int64_t{2}}, {"causal", int64_t{1}}, {"extras", std::string("step")}},
-          "read"));
+  b.put(cache, x, place, "keep");
+  b.output("y", b.attend(x, cache, place, "read"));
   b.GraphBuilder::add("state_write", {place, b.value("add_constant", {place}, {{"value", int64_t{2}}}, "ended")}, {},
                       "end");
   return b.take("prompt and step");

@@ -22,7 +22,7 @@ RandomCase put_at(int64_t at) {
   const ValueId x = b.floats("x", rows, {4}), state = b.state("kept", DType::f32, places, {4});
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
   const ValueId place = b.integers("place", sequences, 3);
-  b.GraphBuilder::add("state_put", {state, x, place}, {{"extras", std::string("at")}}, "keep");
+  b.put(state, x, place, "keep");
   b.output("y", b.value("scale", {state}, {{"factor", 1.0}}, "y"));
   RandomCase made = b.take("put");
   made.inputs["place"] = std::vector<int32_t>{1, static_cast<int32_t>(at)};

@@ -33,8 +33,8 @@ RandomCase two_puts(std::vector<int32_t> first, std::vector<int32_t> second) {
   const ValueId at = b.integers("at", sequences, 3), then = b.integers("then", sequences, 3);
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
   b.GraphBuilder::add("state_fill", {other}, {{"value", 0.0}}, "clear_behind");
-  b.GraphBuilder::add("state_put", {state, x, at}, {{"extras", std::string("at")}}, "keep");
-  b.GraphBuilder::add("state_put", {other, x, then}, {{"extras", std::string("at")}}, "keep_behind");
+  b.put(state, x, at, "keep");
+  b.put(other, x, then, "keep_behind");
   b.output("y", b.value("add", {state, other}, {}, "y"));
   RandomCase made = b.take("two puts");
   made.inputs["at"] = std::move(first);
@@ -120,23 +120,20 @@ RandomCase guarded_puts(bool late) {
   const ValueId decision = b.labelled(sequences, 2, "moe");
   const ValueId at_taken = b.integers("taken.at", sequences, 1), at_fallback = b.integers("fallback.at", sequences, 1),
                 at_behind = b.integers("behind.at", sequences, 1);
-  const auto put = [&](ValueId to, ValueId values, ValueId at, const std::string& name) {
-    b.GraphBuilder::add("state_put", {to, values, at}, {{"extras", std::string("at")}}, name);
-  };
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
   b.GraphBuilder::add("state_fill", {other}, {{"value", 0.0}}, "clear_behind");
   std::vector<ValueId> predicate;
-  if (!late) predicate.push_back(nobody_in_branch_1(b, decision));
+  if (!late) predicate.push_back(b.nobody_in_branch_1(decision));
   b.begin_body();
-  put(state, b.product(x, 8, "quick"), at_taken, "keep.taken");
+  b.put(state, b.product(x, 8, "quick"), at_taken, "keep.taken");
   std::vector<ValueId> yields{b.value("scale", {state}, {{"factor", 2.0}}, "read.taken")};
-  if (late) yields.push_back(nobody_in_branch_1(b, decision));
+  if (late) yields.push_back(b.nobody_in_branch_1(decision));
   b.end_body(std::move(yields));
   b.begin_body();
-  put(state, b.product(x, 8, "slow"), at_fallback, "keep.fallback");
+  b.put(state, b.product(x, 8, "slow"), at_fallback, "keep.fallback");
   b.end_body({b.value("scale", {state}, {{"factor", 3.0}}, "read.fallback")});
   b.output("y", b.graph().node(b.add_region("guard", predicate, {}, "guard")).outputs[0]);
-  put(other, x, at_behind, "keep.behind");
+  b.put(other, x, at_behind, "keep.behind");
   b.output("others", b.value("scale", {other}, {{"factor", 1.0}}, "behind.now"));
   return b.take("guarded puts");
 }
@@ -261,7 +258,7 @@ class StepFailureTest : public QObject {
     std::vector<ValueId> parts = b.scatter(x, b.route(b.linear(x, 2, "scores"), {}, "moe"), {0, 1});
     for (size_t i = 0; i < parts.size(); ++i) parts[i] = b.linear(parts[i], 8, "expert." + std::to_string(i));
     const ValueId joined = b.gather(parts, rows, "weighted", kNone, "joined");
-    b.GraphBuilder::add("state_put", {state, joined, at}, {{"extras", std::string("at")}}, "keep");
+    b.put(state, joined, at, "keep");
     b.output("y", b.value("scale", {state}, {{"factor", 1.0}}, "y"));
     RandomCase c = b.take("a budget");
     for (const bool emulated : {false, true}) {

@@ -294,7 +294,7 @@ class SheetTest : public QObject {
                  arithmetic = 2.0 * static_cast<double>(sheet.active_parameters) / 100e9;
     QVERIFY(sheet.tokens_per_s && qFuzzyCompare(sheet.tokens_per_s->low, 1 / (reading + arithmetic)));
     QVERIFY(qFuzzyCompare(sheet.tokens_per_s->high, 1 / std::max(reading, arithmetic)));
-    sheet.memory.fits = "not";
+    sheet.memory.fits = MemoryFit::not_at_all;
     QVERIFY(!has_rate(sheet));
   }
 };

@@ -15,7 +15,7 @@ inline RandomCase put_at(std::vector<int32_t> places_of_sequences) {
   const ValueId state = b.state("kept", DType::f32, places, {4});
   const ValueId at = b.integers("at", sequences, 3);
   b.GraphBuilder::add("state_fill", {state}, {{"value", 0.0}}, "clear");
-  b.GraphBuilder::add("state_put", {state, x, at}, {{"extras", std::string("at")}}, "keep");
+  b.put(state, x, at, "keep");
   b.output("y", b.value("scale", {state}, {{"factor", 2.0}}, "y"));
   RandomCase made = b.take("put");
   made.inputs["at"] = std::move(places_of_sequences);
