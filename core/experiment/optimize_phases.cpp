@@ -12,7 +12,7 @@ namespace stormcell {
 
 std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize,
                                                               const Progress& progress) {
-  state_->begin_call();
+  state_->ceilings.begin_call();
   const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
   check_target(*state_);
   std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
