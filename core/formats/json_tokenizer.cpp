@@ -236,7 +236,12 @@ class JsonTokenizer : public Tokenizer {
 
 std::shared_ptr<Tokenizer> Tokenizer::from_json(std::string_view json, const std::string& where, FrameRule rule,
                                                 const TokenizerConfig& config) {
-  return std::make_shared<JsonTokenizer>(parse_tokenizer_json(json, where), where, rule, config);
+  return tokenizer_of(parse_tokenizer_json(json, where), where, rule, config);
+}
+
+std::shared_ptr<Tokenizer> tokenizer_of(TokenizerJson parts, const std::string& where, FrameRule rule,
+                                        const TokenizerConfig& config) {
+  return std::make_shared<JsonTokenizer>(std::move(parts), where, rule, config);
 }
 
 }  // namespace stormcell

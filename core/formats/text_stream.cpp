@@ -17,7 +17,11 @@ TextStream::TextStream(std::shared_ptr<const Tokenizer> tokenizer) : tokenizer_(
 
 std::string TextStream::rest() const {
   const std::string before = tokenizer_->decode(std::span(ids_).first(written_)), all = tokenizer_->decode(ids_);
-  return all.size() > before.size() ? all.substr(before.size()) : std::string();
+  // Broken bytes that were written may have become a character: it is written whole.
+  size_t same = 0;
+  while (same < before.size() && same < all.size() && before[same] == all[same]) ++same;
+  while (same > 0 && same < all.size() && (static_cast<unsigned char>(all[same]) & 0xC0) == 0x80) --same;
+  return all.substr(same);
 }
 
 std::string TextStream::add(int32_t id) {

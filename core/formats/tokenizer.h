@@ -12,6 +12,8 @@
 
 namespace stormcell {
 
+class HeaderBytes;
+
 /// A part of a text: bytes from `begin` to before `end`.
 struct TextRange {
   size_t begin = 0, end = 0;
@@ -32,6 +34,10 @@ class Tokenizer {
   /// Makes it from the text of a tokenizer.json.
   static std::shared_ptr<Tokenizer> from_json(std::string_view json, const std::string& where, FrameRule rule = {},
                                               const TokenizerConfig& config = {});
+
+  /// Makes it from the vocabulary in the header of a GGUF file. Error(bad_input) if the file has none, or one of another
+  /// kind than BPE by merges or by scores.
+  static std::shared_ptr<Tokenizer> from_gguf(HeaderBytes& header);
 
   virtual ~Tokenizer() = default;
 

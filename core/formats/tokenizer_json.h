@@ -34,6 +34,11 @@ struct TokenizerJson {
   std::optional<int32_t> find(std::string_view content) const;
 };
 
+class Tokenizer;
+/// The tokenizer that these parts make; `where` is its file.
+std::shared_ptr<Tokenizer> tokenizer_of(TokenizerJson parts, const std::string& where, FrameRule rule,
+                                        const TokenizerConfig& config);
+
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where);
 
 }  // namespace stormcell

@@ -2,6 +2,7 @@
 #include "core/formats/chat_form.h"
 
 #include "core/formats/file_text.h"
+#include "tests/core/formats/scratch.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 

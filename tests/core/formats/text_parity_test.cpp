@@ -7,6 +7,7 @@
 #include "core/formats/json_file.h"
 #include "core/formats/text_stream.h"
 #include "core/formats/tokenizer.h"
+#include "tests/core/formats/scratch.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
