@@ -1,4 +1,6 @@
 // The steps that cut text into words: those of text_pipeline.h.
+#include <algorithm>
+
 #include "core/formats/byte_alphabet.h"
 #include "core/formats/text_pipeline.h"
 #include "core/formats/unicode.h"

@@ -166,7 +166,7 @@ class Scan {
     return at;
   }
 
-  /// Where a word may begin behind one character that is no letter, number or line end; `at` if that is one.
+  /// Skips one character that is no letter, number or line end.
   size_t behind_one(size_t at) const {
     const Character c = character(at);
     const CharacterClass of = class_of(c.code);

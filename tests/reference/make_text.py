@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Makes text/: eight small tokenizers in the forms of eight families, and the ids of the `tokenizers` library.
+"""Makes text/: nine small tokenizers in the forms of nine families, and the ids of the `tokenizers` library.
 
 Run in an environment with `tokenizers`. Without arguments it makes the committed fixture: 60 strings. With --strings N
 --to FOLDER it writes as much for N random strings of many scripts, for

@@ -1,6 +1,8 @@
 // The texts of chats in eight forms, written out by hand from the published templates.
 #include "core/formats/chat_form.h"
 
+#include <algorithm>
+
 #include "core/formats/file_text.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/counts.h"

@@ -1,5 +1,6 @@
 // Byte-level BPE and BPE with byte fallback: ids and texts of the `tokenizers` library for small tokenizers in the forms
 // of today's families (tests/reference/text, made by make_text.py). With STORMCELL_TEXT_CASES the folder is another one.
+#include <QElapsedTimer>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
@@ -86,6 +87,34 @@ class TextParityTest : public QObject {
     QVERIFY(typed.size() > 2);
     QCOMPARE(typed[0], found[0]);
     for (size_t i = 1; i < typed.size(); ++i) QVERIFY(typed[i] != found[0]);
+  }
+
+  void a_vocabulary_of_250000_is_read_as_a_small_one() {
+    // All words of one to three letters, and of four as many as there is room for; each is its beginning and a letter.
+    constexpr size_t kPieces = 250000;
+    std::vector<std::string> pieces;
+    for (char c = 'a'; c <= 'z'; ++c) pieces.push_back(std::string(1, c));
+    std::string merges;
+    for (size_t at = 0; pieces.size() < kPieces; ++at)
+      for (char c = 'a'; c <= 'z' && pieces.size() < kPieces; ++c) {
+        merges += (merges.empty() ? "[\"" : ",[\"") + pieces[at] + "\",\"" + std::string(1, c) + "\"]";
+        pieces.push_back(pieces[at] + c);
+      }
+    std::string json = R"({"model":{"type":"BPE","merges":[)" + merges + R"(],"vocab":{)";
+    for (size_t id = 0; id < pieces.size(); ++id)
+      json += (id == 0 ? "\"" : ",\"") + pieces[id] + "\":" + std::to_string(id);
+    json += "}}}";
+    QElapsedTimer timer;
+    timer.start();
+    const auto tokenizer = Tokenizer::from_json(json, "large.json", kNoRule);
+    qInfo("opened %zu pieces in %lld ms", pieces.size(), static_cast<long long>(timer.elapsed()));
+    QCOMPARE(tokenizer->vocabulary_size(), static_cast<int32_t>(kPieces));
+    // In "abcd" the merge of a and b is the first of the list, that of c and d comes before that of ab and c.
+    const std::vector<int32_t> ids = tokenizer->encode("abcd", false);
+    QCOMPARE(ids.size(), size_t{2});
+    QCOMPARE(tokenizer->piece(ids[0]), std::string("ab"));
+    QCOMPARE(tokenizer->piece(ids[1]), std::string("cd"));
+    QCOMPARE(tokenizer->decode(tokenizer->encode("zyxwvut", false)), std::string("zyxwvut"));
   }
 
   void a_pattern_that_is_not_known_is_refused_by_its_text() {
