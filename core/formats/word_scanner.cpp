@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string>
 
 #include "core/formats/unicode.h"
 
@@ -269,8 +270,17 @@ class Scan {
 }  // namespace
 
 const WordRules* word_rules_of(std::string_view pattern) {
+  // DeepSeek's files have line ends as characters, others as two letters.
+  std::string spelled;
+  for (const char c : pattern)
+    if (c == '\r')
+      spelled += "\\r";
+    else if (c == '\n')
+      spelled += "\\n";
+    else
+      spelled += c;
   const auto row =
-      std::find_if(kWordRules.begin(), kWordRules.end(), [&](const WordRules& r) { return r.pattern == pattern; });
+      std::find_if(kWordRules.begin(), kWordRules.end(), [&](const WordRules& r) { return r.pattern == spelled; });
   return row == kWordRules.end() ? nullptr : &*row;
 }
 

@@ -117,6 +117,18 @@ class TextParityTest : public QObject {
     QCOMPARE(tokenizer->decode(tokenizer->encode("zyxwvut", false)), std::string("zyxwvut"));
   }
 
+  void line_ends_of_a_pattern_may_be_characters() {
+    const std::string path = text_fixture("deepseek-v3.json"), escaped = "\\\\r\\\\n", characters = "\\r\\n";
+    std::string json = read_file_text(path, size_t{1} << 24);
+    int replaced = 0;
+    for (size_t at; (at = json.find(escaped)) != std::string::npos; ++replaced)
+      json.replace(at, escaped.size(), characters);
+    QVERIFY(replaced >= 3);
+    const std::string text = "def f(x):\n\n  return x;\r\n";
+    QCOMPARE(Tokenizer::from_json(json, path, kNoRule)->encode(text, true),
+             text_tokenizer("deepseek-v3")->encode(text, true));
+  }
+
   void a_pattern_that_is_not_known_is_refused_by_its_text() {
     const std::string path = text_fixture("qwen3.json");
     std::string json = read_file_text(path, size_t{1} << 24);
