@@ -16,6 +16,7 @@ struct AddedToken {
   bool strip_left = false;          ///< takes the white space before it
   bool strip_right = false;         ///< and after it
   bool in_normalized_text = false;  ///< looked for after normalisation
+  bool whole_word = false;          ///< not found beside characters of a word
 };
 
 class AddedTokens {
@@ -28,14 +29,18 @@ class AddedTokens {
 
   /// A part of a text: a token, or (token null) text without one.
   using Part = std::function<void(std::string_view text, const AddedToken* token)>;
-  /// Calls `part` for every part of the text in order; the leftmost, then the longest token is taken.
-  void split(std::string_view text, const Part& part) const;
+  /// Decides whether a token that was found at an offset of the text is one; if not, it is text.
+  using Filter = std::function<bool(size_t at, const AddedToken& token)>;
+  /// Calls `part` for every part of the text in order; the leftmost, then the longest token is taken. Without a filter
+  /// every token counts.
+  void split(std::string_view text, const Part& part, const Filter& counts = {}) const;
 
  private:
   const AddedToken* match(std::string_view text) const;
 
   std::vector<AddedToken> tokens_;
   std::array<std::vector<size_t>, 256> by_first_byte_;  // indices into tokens_, the longest first
+  std::vector<size_t> by_id_;                           // indices into tokens_, the lowest id first
 };
 
 }  // namespace stormcell

@@ -1,41 +1,50 @@
 #include "core/formats/byte_pairs.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <queue>
 
 #include "core/formats/unicode.h"
 
 namespace stormcell {
-namespace {
-uint64_t key_of(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
-}
-}  // namespace
-
 BytePairs::BytePairs(std::span<const Piece> pieces, const BytePairRules& rules)
-    : unknown_(rules.unknown),
+    : pieces_(pieces),
+      ids_(pieces),
+      merges_(rules.merges.size()),
+      unknown_(rules.unknown),
       fuse_unknown_(rules.fuse_unknown),
       byte_fallback_(rules.byte_fallback),
       whole_words_(rules.whole_words) {
-  ids_.reserve(pieces.size());
-  for (size_t id = 0; id < pieces.size(); ++id)
-    if (!pieces[id].text.empty()) ids_.emplace(pieces[id].text, static_cast<int32_t>(id));
-  merges_.reserve(rules.merges.size());
   // A pair that occurs twice in the list has its later rank, as in the reference.
-  for (size_t rank = 0; rank < rules.merges.size(); ++rank)
-    merges_[key_of(rules.merges[rank].left, rules.merges[rank].right)] = {static_cast<int32_t>(rank),
-                                                                          rules.merges[rank].joined};
+  int32_t rank = 0;
+  for (const PiecePair& pair : rules.merges) merges_.put(pair.left, pair.right, {rank++, pair.joined});
+  if (rules.by_score) rank_by_score();
 }
 
-std::optional<int32_t> BytePairs::find(std::string_view piece) const {
-  const auto at = ids_.find(piece);
-  if (at == ids_.end()) return {};
-  return at->second;
+/// Equal scores have one rank, so that the left one of two is joined first.
+void BytePairs::rank_by_score() {
+  std::vector<int32_t> order;
+  ranks_.assign(pieces_.size(), -1);
+  int32_t id = 0;
+  for (const Piece& piece : pieces_) {
+    if (piece.type == PieceType::normal || piece.type == PieceType::user_defined) order.push_back(id);
+    ++id;
+  }
+  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return pieces_[a].score > pieces_[b].score; });
+  int32_t rank = -1;
+  for (size_t i = 0; i < order.size(); ++i) {
+    if (i == 0 || pieces_[order[i]].score != pieces_[order[i - 1]].score) ++rank;
+    ranks_[order[i]] = rank;
+  }
 }
 
-const BytePairs::Merge* BytePairs::merge_of(int32_t left, int32_t right) const {
-  const auto at = merges_.find(key_of(left, right));
-  return at == merges_.end() ? nullptr : &at->second;
+std::optional<int32_t> BytePairs::find(std::string_view piece) const { return ids_.find(piece); }
+
+std::optional<BytePairs::Merge> BytePairs::merge_of(int32_t left, int32_t right) const {
+  if (ranks_.empty()) return merges_.find(left, right);
+  const std::optional<int32_t> joined = ids_.find(pieces_[left].text + pieces_[right].text);
+  if (!joined || ranks_[*joined] < 0) return {};
+  return Merge{ranks_[*joined], *joined};
 }
 
 bool BytePairs::add_bytes(std::string_view character, std::vector<Symbol>& symbols) const {
@@ -86,7 +95,8 @@ void BytePairs::join(std::vector<Symbol>& symbols) const {
   const auto consider = [&](int32_t at) {
     if (at < 0 || symbols[at].behind < 0) return;
     const Symbol& left = symbols[at];
-    if (const Merge* merge = merge_of(left.id, symbols[left.behind].id)) queue.push({merge->rank, at, merge->joined});
+    if (const std::optional<Merge> merge = merge_of(left.id, symbols[left.behind].id))
+      queue.push({merge->rank, at, merge->joined});
   };
   for (size_t i = 0; i < symbols.size(); ++i) consider(static_cast<int32_t>(i));
   while (!queue.empty()) {
@@ -95,7 +105,7 @@ void BytePairs::join(std::vector<Symbol>& symbols) const {
     Symbol& left = symbols[best.at];
     if (left.id < 0 || left.behind < 0) continue;
     Symbol& right = symbols[left.behind];
-    const Merge* merge = merge_of(left.id, right.id);
+    const std::optional<Merge> merge = merge_of(left.id, right.id);
     if (!merge || merge->joined != best.joined) continue;  // one of the two pieces was already joined
     left.id = best.joined;
     left.behind = right.behind;

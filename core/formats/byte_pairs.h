@@ -6,10 +6,9 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
-#include "core/formats/sentencepiece_model.h"
+#include "core/formats/piece_index.h"
 
 namespace stormcell {
 
@@ -19,7 +18,8 @@ struct PiecePair {
 };
 
 struct BytePairRules {
-  std::vector<PiecePair> merges;
+  std::vector<PiecePair> merges;   ///< empty with by_score
+  bool by_score = false;           ///< any two pieces that make a piece are joined, the highest score first
   std::optional<int32_t> unknown;  ///< id for a character without a piece
   bool fuse_unknown = false;       ///< neighbouring characters without a piece become one unknown piece
   bool byte_fallback = false;      ///< a character without a piece becomes its bytes, if these have pieces
@@ -36,19 +36,20 @@ class BytePairs {
   bool encode(std::string_view word, std::vector<int32_t>& ids) const;
 
  private:
-  struct Merge {
-    int32_t rank, joined;
-  };
+  using Merge = MergeTable::Merge;
   struct Symbol {
     int32_t id, before, behind;  // indices of the neighbours, -1: none; id -1: this symbol was joined to the one before
   };
-  const Merge* merge_of(int32_t left, int32_t right) const;
+  std::optional<Merge> merge_of(int32_t left, int32_t right) const;
+  void rank_by_score();
   bool start(std::string_view word, std::vector<Symbol>& symbols) const;
   bool add_bytes(std::string_view character, std::vector<Symbol>& symbols) const;
   void join(std::vector<Symbol>& symbols) const;
 
-  std::unordered_map<std::string_view, int32_t> ids_;
-  std::unordered_map<uint64_t, Merge> merges_;
+  std::span<const Piece> pieces_;
+  PieceIndex ids_;
+  MergeTable merges_;
+  std::vector<int32_t> ranks_;  // with by_score: of each piece; -1: nothing is joined to it
   std::optional<int32_t> unknown_;
   bool fuse_unknown_, byte_fallback_, whole_words_;
 };

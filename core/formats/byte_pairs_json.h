@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/formats/byte_pairs.h"
+#include "core/formats/taken_vocabulary.h"
 #include "core/formats/tokenizer_parts.h"
 
 namespace stormcell {
@@ -13,6 +14,7 @@ struct BytePairModel {
   BytePairRules rules;
 };
 
-BytePairModel parse_byte_pairs(const nlohmann::json& model, const TokenizerParts& parts);
+/// `model` is the file's without vocabulary and merges, which were taken.
+BytePairModel parse_byte_pairs(const nlohmann::json& model, const TakenVocabulary& taken, const TokenizerParts& parts);
 
 }  // namespace stormcell

@@ -40,7 +40,8 @@ constexpr std::array kGgmlTypes = {
 
 class GgufHeaderReader {
  public:
-  GgufHeaderReader(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see) : bytes_(bytes), see_(see) {}
+  GgufHeaderReader(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see, GgufListTaker* taker)
+      : bytes_(bytes), see_(see), taker_(taker) {}
 
   GgufHeader read() {
     if (bytes_.rest() < 4 || !is_gguf(bytes_.take_text(4, 4))) wrong("does not begin as GGUF does");
@@ -99,6 +100,12 @@ class GgufHeaderReader {
     }
   }
 
+  double take_number(uint32_t type) {
+    if (type == GgufType::f32) return static_cast<double>(bytes_.take<float>());
+    if (type == GgufType::f64) return bytes_.take<double>();
+    return static_cast<double>(take_whole(type));
+  }
+
   void read_pair() {
     const std::string key = take_key();
     const auto type = bytes_.take<uint32_t>();
@@ -121,10 +128,13 @@ class GgufHeaderReader {
     const auto of = bytes_.take<uint32_t>();
     GgufList found{.count = bytes_.take<uint64_t>()};
     if (of >= GgufType::count || of == GgufType::list) wrong(in_quotes(key) + " is a list of what is not known");
+    const bool is_taken = taker_ && taker_->takes(key);
     if (of == GgufType::text) {
       if (found.count > kMostGgufWords) wrong(in_quotes(key) + " would have " + std::to_string(found.count) + " texts");
       for (uint64_t i = 0; i < found.count; ++i) {
-        if (i == 0)
+        if (is_taken)
+          taker_->text(key, bytes_.take_text(bytes_.take<uint64_t>(), kMostGgufText));
+        else if (i == 0)
           found.first = take_text();
         else
           bytes_.skip(bytes_.take<uint64_t>());
@@ -132,6 +142,10 @@ class GgufHeaderReader {
       return found;
     }
     if (found.count > bytes_.rest() / kGgufSizes[of]) wrong(in_quotes(key) + " is longer than the file");
+    if (is_taken) {
+      for (uint64_t i = 0; i < found.count; ++i) taker_->number(key, take_number(of));
+      return found;
+    }
     uint64_t left = found.count;
     if (of != GgufType::f32 && of != GgufType::f64)
       for (; left > 0 && found.numbers.size() < kMostGgufNumbers; --left) found.numbers.push_back(take_whole(of));
@@ -160,6 +174,7 @@ class GgufHeaderReader {
 
   HeaderBytes& bytes_;
   const std::function<void(GgufPlace&&)>& see_;
+  GgufListTaker* const taker_;  // null: lists are passed over
   GgufHeader header_;
   uint64_t texts_ = 0;  ///< bytes of all texts that are kept
 };
@@ -189,8 +204,8 @@ std::optional<uint64_t> GgufPlace::bytes() const {
   return blocks * static_cast<uint64_t>(row->block_bytes);
 }
 
-GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see) {
-  return GgufHeaderReader(bytes, see).read();
+GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see, GgufListTaker* taker) {
+  return GgufHeaderReader(bytes, see, taker).read();
 }
 
 }  // namespace stormcell

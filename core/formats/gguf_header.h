@@ -55,9 +55,18 @@ struct GgufHeader {
   uint64_t tensors = 0;
   uint64_t data_begin = 0;  ///< offset in the file
 };
+/// Receives the elements of lists, which the header itself has only the beginnings of.
+class GgufListTaker {
+ public:
+  virtual ~GgufListTaker() = default;
+  virtual bool takes(std::string_view key) const = 0;
+  virtual void text(std::string_view key, std::string&& element) = 0;
+  virtual void number(std::string_view key, double element) = 0;
+};
 /// Hands every tensor to `see` in the order of the file. Error(bad_input): damaged, of another version, beyond the
 /// limits: 512 MiB, 65,536 keys, 10^6 tensors, 16 MiB of texts.
-GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see);
+GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see,
+                            GgufListTaker* taker = nullptr);
 
 inline bool is_gguf(std::string_view content) { return content.starts_with("GGUF"); }
 

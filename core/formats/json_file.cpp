@@ -96,24 +96,37 @@ class NotFinite {
 class Builder {
  public:
   Builder(const JsonLimits& limits, std::string& mistake, std::string place, const NotFinite& not_finite,
-          const char* begin, const char* const& furthest)
+          const char* begin, const char* const& furthest, JsonTaker* taker)
       : limits_(limits),
         mistake_(mistake),
         place_(std::move(place)),
         not_finite_(not_finite),
         begin_(begin),
-        furthest_(furthest) {}
+        furthest_(furthest),
+        taker_(taker) {}
   Json take() { return std::move(root_); }
 
   bool null() { return place(Json()); }
   bool boolean(bool v) { return place(Json(v)); }
-  bool number_integer(Json::number_integer_t v) { return place(Json(v)); }
-  bool number_unsigned(Json::number_unsigned_t v) { return place(Json(v)); }
+  bool number_integer(Json::number_integer_t v) {
+    if (taken_ == 0) return place(Json(v));
+    taker_->whole(taken_, key_, v);
+    return true;
+  }
+  bool number_unsigned(Json::number_unsigned_t v) {
+    if (taken_ == 0 || v > static_cast<uint64_t>(INT64_MAX)) return place(Json(v));
+    taker_->whole(taken_, key_, static_cast<int64_t>(v));
+    return true;
+  }
   bool number_float(Json::number_float_t v, const Json::string_t&) {
     return std::isfinite(v) ? place(Json(v)) : refuse("a number is too large");
   }
   bool string(Json::string_t& v) {
     const std::string_view word = v.empty() ? word_at_hand() : std::string_view();
+    if (word.empty() && taken_ > 0) {
+      taker_->text(taken_, key_, v);
+      return true;
+    }
     if (word.empty()) return place(Json(std::move(v)));
     const std::string marked = std::string(word) + "\n" + place_;
     return place(Json::binary(std::vector<uint8_t>(marked.begin(), marked.end())));
@@ -125,8 +138,9 @@ class Builder {
   bool end_array() { return close(); }
   bool key(Json::string_t& name) {
     if (name.empty() && !word_at_hand().empty()) return refuse("a key is missing");
-    if (stack_.back()->contains(name)) return refuse("the key " + in_quotes(name) + " occurs twice");
+    if (taken_ == 0 && stack_.back()->contains(name)) return refuse("the key " + in_quotes(name) + " occurs twice");
     key_ = std::move(name);
+    if (taken_ == 0 && stack_.size() == 1) outer_key_ = key_;
     return true;
   }
   bool parse_error(size_t, const std::string&, const nlohmann::detail::exception& error) {
@@ -147,16 +161,35 @@ class Builder {
     return &parent.back();
   }
   bool place(Json&& value) {
+    if (taken_ > 0) {
+      taker_->other(taken_, key_);
+      return true;
+    }
     store(std::move(value));
     return true;
   }
   bool open(Json&& value) {
-    if (static_cast<int>(stack_.size()) >= limits_.depth)
+    if (static_cast<int>(stack_.size()) + taken_ >= limits_.depth)
       return refuse("nested deeper than " + std::to_string(limits_.depth) + " levels");
+    if (taken_ > 0) {
+      taker_->open(++taken_);
+      return true;
+    }
+    if (taker_ && stack_.size() == 2 && stack_[0]->is_object() && stack_[1]->is_object() &&
+        taker_->takes(outer_key_, key_, value.is_array())) {
+      store(std::move(value));
+      taken_ = 1;
+      return true;
+    }
     stack_.push_back(store(std::move(value)));
     return true;
   }
   bool close() {
+    if (taken_ > 0) {
+      if (taken_ > 1) taker_->close(taken_);
+      --taken_;
+      return true;
+    }
     stack_.pop_back();
     return true;
   }
@@ -172,8 +205,10 @@ class Builder {
   const char* const begin_;
   const char* const& furthest_;
   Json root_;
-  std::vector<Json*> stack_;  // the open containers; a container moves only while nothing in it is open
-  std::string key_;
+  std::vector<Json*> stack_;     // the open containers; a container moves only while nothing in it is open
+  std::string key_, outer_key_;  // the last key, and that of the root's member
+  JsonTaker* const taker_;       // null: the result has all values
+  int taken_ = 0;                // how deep in what the taker takes; 0: outside
 };
 
 std::string shortened(std::string text) {
@@ -192,9 +227,9 @@ std::pair<size_t, size_t> place_of(std::string_view read) {
   return {static_cast<size_t>(std::count(read.begin(), read.end(), '\n')) + 1,
           read.size() - (line_begin == std::string_view::npos ? 0 : line_begin + 1)};
 }
-}  // namespace
 
-Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits, int64_t first_line) {
+Json parse_bounded(std::string_view text, std::string_view where, const JsonLimits& limits, int64_t first_line,
+                   JsonTaker* taker) {
   if (text.size() > limits.bytes)
     bad_input(where, "the JSON is larger than " + to_text(Bytes(static_cast<int64_t>(limits.bytes))),
               "check that it is the right file");
@@ -203,7 +238,7 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
   const char* furthest = text.data();
   std::string mistake;
   const std::string place = std::string(where) + (first_line > 1 ? ": line " + std::to_string(first_line) : "");
-  Builder builder(limits, mistake, place, not_finite, text.data(), furthest);
+  Builder builder(limits, mistake, place, not_finite, text.data(), furthest, taker);
   if (const size_t zero = text.find('\0'); zero != std::string_view::npos) {  // the lexer would take it for the end
     furthest += zero + 1;
     mistake = "a zero byte";
@@ -219,6 +254,15 @@ Json parse_json_text(std::string_view text, std::string_view where, const JsonLi
               "mend the file or get it again");
   }
   return builder.take();
+}
+}  // namespace
+
+Json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits, int64_t first_line) {
+  return parse_bounded(text, where, limits, first_line, nullptr);
+}
+
+Json parse_json_with(std::string_view text, std::string_view where, JsonTaker& taker) {
+  return parse_bounded(text, where, {}, 1, &taker);
 }
 
 bool is_not_finite(const Json& value) { return value.is_binary(); }

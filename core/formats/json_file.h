@@ -20,6 +20,24 @@ struct JsonLimits {
 nlohmann::json parse_json_text(std::string_view text, std::string_view where, const JsonLimits& limits = {},
                                int64_t first_line = 1);
 
+/// Receives the values of one object or list of a JSON text, which the result then has empty: for lists of 10^5 values
+/// that a reader stores in less memory.
+class JsonTaker {
+ public:
+  virtual ~JsonTaker() = default;
+  /// True: the values of the object or list `key` of the root's member `outer` are handed over.
+  virtual bool takes(std::string_view outer, std::string_view key, bool is_list) const = 0;
+  /// `level` 1: a value of it; 2: a value of a list in it, and so on. `key`: of the values of an object.
+  virtual void text(int level, std::string_view key, std::string_view value) = 0;
+  virtual void whole(int level, std::string_view key, int64_t value) = 0;
+  virtual void other(int level, std::string_view key) = 0;
+  /// A list or object inside begins or ends; `level` is that of its values.
+  virtual void open(int level) = 0;
+  virtual void close(int level) = 0;
+};
+/// The same as parse_json_text(), with what `taker` takes left out.
+nlohmann::json parse_json_with(std::string_view text, std::string_view where, JsonTaker& taker);
+
 /// NaN, Infinity or -Infinity.
 bool is_not_finite(const nlohmann::json& value);
 /// Throws "FILE: line 3: rope_theta is NaN, not a finite number" for a reader of that key. The value must be

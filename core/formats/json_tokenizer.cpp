@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "core/base/error.h"
+#include "core/formats/byte_alphabet.h"
 #include "core/formats/file_text.h"
 #include "core/formats/sentencepiece_library.h"
 #include "core/formats/tokenizer.h"
@@ -69,22 +70,35 @@ class JsonTokenizer : public Tokenizer {
   }
 
   std::vector<int32_t> encode(std::string_view utf8, bool framed) const override {
-    check_text(utf8, where_);
-    std::vector<int32_t> ids;
-    in_raw_text_.split(utf8, [&](std::string_view raw, const AddedToken* token) {
-      if (token)
-        ids.push_back(token->id);
-      else
-        encode_raw(raw, raw.data() == utf8.data(), ids);
-    });
+    std::vector<int32_t> ids = encode_typed(utf8, {});
     return framed ? frame_.around(std::move(ids)) : ids;
   }
 
+  std::vector<int32_t> encode_typed(std::string_view utf8, std::span<const TextRange> typed) const override {
+    check_text(utf8, where_);
+    std::vector<int32_t> ids;
+    const auto counts = [&](size_t at, const AddedToken& token) {
+      return !token.special || std::none_of(typed.begin(), typed.end(),
+                                            [&](const TextRange& part) { return at >= part.begin && at < part.end; });
+    };
+    in_raw_text_.split(
+        utf8,
+        [&](std::string_view raw, const AddedToken* token) {
+          if (token)
+            ids.push_back(token->id);
+          else
+            encode_raw(raw, raw.data() == utf8.data(), typed.empty(), ids);
+        },
+        counts);
+    return ids;
+  }
+
   std::string decode(std::span<const int32_t> ids) const override {
-    PieceDecoder decoder(parts_.pre_tokenization.replacement, parts_.drop_first_space);
+    if (parts_.bytes_as_characters) return decode_bytes(ids);
+    PieceDecoder decoder(parts_.blank, parts_.drop_first_space);
     for (const int32_t id : ids) {
       const AddedToken* token = all_added_.find(id);
-      if (token ? token->special : id == parts_.pad_id || frame_.holds(id)) continue;
+      if (is_silent(token, id)) continue;
       if (token)
         decoder.add(token->content);
       else if (id >= 0 && static_cast<size_t>(id) < parts_.pieces.size())
@@ -97,6 +111,7 @@ class JsonTokenizer : public Tokenizer {
     if (const AddedToken* token = all_added_.find(id)) return token->content;
     return id >= 0 && static_cast<size_t>(id) < parts_.pieces.size() ? parts_.pieces[id].text : std::string();
   }
+  std::vector<AddedToken> added_tokens() const override { return parts_.added; }
   const TokenFrame& frame() const override { return frame_; }
   int32_t pad_id() const override { return parts_.pad_id; }
   int32_t vocabulary_size() const override { return vocabulary_size_; }
@@ -156,16 +171,33 @@ class JsonTokenizer : public Tokenizer {
     }
   }
 
-  void encode_raw(std::string_view raw, bool at_begin, std::vector<int32_t>& ids) const {
+  /// Padding, the frame and special tokens are not written.
+  bool is_silent(const AddedToken* token, int32_t id) const {
+    return token ? token->special : id == parts_.pad_id || frame_.holds(id);
+  }
+
+  std::string decode_bytes(std::span<const int32_t> ids) const {
+    std::string bytes;
+    for (const int32_t id : ids)
+      if (!is_silent(all_added_.find(id), id)) add_bytes_of_characters(piece(id), bytes);
+    return text_of_bytes(bytes);
+  }
+
+  /// Without `special`, a special token that is searched after normalisation is text: its place in what was typed is
+  /// not known then.
+  void encode_raw(std::string_view raw, bool at_begin, bool special, std::vector<int32_t>& ids) const {
     const std::string text = normalized(parts_, std::string(raw));
-    in_normalized_text_.split(text, [&](std::string_view part, const AddedToken* token) {
-      if (token) {
-        ids.push_back(token->id);
-        return;
-      }
-      for (const std::string& word : parts_.pre_tokenization.words(part, at_begin && part.data() == text.data()))
-        encode_word(word, ids);
-    });
+    in_normalized_text_.split(
+        text,
+        [&](std::string_view part, const AddedToken* token) {
+          if (token) {
+            ids.push_back(token->id);
+            return;
+          }
+          for (const Word& word : parts_.pre_tokenization.words(part, at_begin && part.data() == text.data()))
+            encode_word(word.text, ids);
+        },
+        [&](size_t, const AddedToken& token) { return special || !token.special; });
   }
 
   void encode_word(const std::string& word, std::vector<int32_t>& ids) const {
@@ -204,7 +236,12 @@ class JsonTokenizer : public Tokenizer {
 
 std::shared_ptr<Tokenizer> Tokenizer::from_json(std::string_view json, const std::string& where, FrameRule rule,
                                                 const TokenizerConfig& config) {
-  return std::make_shared<JsonTokenizer>(parse_tokenizer_json(json, where), where, rule, config);
+  return tokenizer_of(parse_tokenizer_json(json, where), where, rule, config);
+}
+
+std::shared_ptr<Tokenizer> tokenizer_of(TokenizerJson parts, const std::string& where, FrameRule rule,
+                                        const TokenizerConfig& config) {
+  return std::make_shared<JsonTokenizer>(std::move(parts), where, rule, config);
 }
 
 }  // namespace stormcell

@@ -1,6 +1,7 @@
 #include "core/formats/text_pipeline.h"
 
 #include "core/formats/unicode.h"
+#include "core/formats/unicode_forms.h"
 
 namespace stormcell {
 namespace {
@@ -95,20 +96,19 @@ class Prepend : public Normalization {
   std::string content_;
 };
 
-std::vector<std::string_view> at_white_space(std::string_view text) {
-  std::vector<std::string_view> words;
-  size_t begin = 0, at = 0;
-  while (at < text.size()) {
-    const Character c = first_character(text.substr(at));
-    if (is_white_space(c.code)) {
-      if (at > begin) words.push_back(text.substr(begin, at - begin));
-      begin = at + c.size;
-    }
-    at += c.size;
-  }
-  if (begin < text.size()) words.push_back(text.substr(begin));
-  return words;
-}
+class SmallLetters : public Normalization {
+ public:
+  std::string apply(std::string_view text) const override { return small_letters(text); }
+};
+
+class Canonical : public Normalization {
+ public:
+  explicit Canonical(bool composes) : composes_(composes) {}
+  std::string apply(std::string_view text) const override { return composes_ ? composed(text) : decomposed(text); }
+
+ private:
+  bool composes_;
+};
 }  // namespace
 
 std::unique_ptr<const Normalization> precompiled_normalization(CharsMap map) {
@@ -127,32 +127,9 @@ std::unique_ptr<const Normalization> prepend_normalization(std::string content) 
   return std::make_unique<Prepend>(std::move(content));
 }
 
-std::vector<std::string> PreTokenization::words(std::string_view text, bool at_begin) const {
-  const std::vector<std::string_view> rough =
-      split_white_space ? at_white_space(text) : std::vector<std::string_view>{text};
-  std::vector<std::string> words;
-  for (const std::string_view part : rough) {
-    if (part.empty()) continue;
-    if (!metaspace) {
-      words.emplace_back(part);
-      continue;
-    }
-    std::string word = replaced(part, " ", replacement);
-    const bool first = at_begin && part.data() == text.data();
-    if ((prepend == PrependScheme::always || (prepend == PrependScheme::first && first)) &&
-        !word.starts_with(replacement))
-      word.insert(0, replacement);
-    if (!split_words) {
-      words.push_back(std::move(word));
-      continue;
-    }
-    for (size_t begin = 0; begin < word.size();) {
-      const size_t end = word.find(replacement, begin + 1);
-      words.push_back(word.substr(begin, end == std::string::npos ? end : end - begin));
-      begin = end == std::string::npos ? word.size() : end;
-    }
-  }
-  return words;
+std::unique_ptr<const Normalization> small_letters_normalization() { return std::make_unique<SmallLetters>(); }
+std::unique_ptr<const Normalization> canonical_normalization(bool composed) {
+  return std::make_unique<Canonical>(composed);
 }
 
 }  // namespace stormcell

@@ -100,6 +100,11 @@ std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& f
   return nullptr;
 }
 
+std::vector<int32_t> Tokenizer::encode_typed(std::string_view, std::span<const TextRange>) const {
+  bad_input(path(), "is a SentencePiece model, with which this version does not encode the text of a chat",
+            "put tokenizer.json beside it, or give the text without a chat form");
+}
+
 std::shared_ptr<const Tokenizer> Tokenizer::open(const std::string& folder, FrameRule rule) {
   if (auto tokenizer = open_if_present(folder, rule)) return tokenizer;
   bad_input(folder, "has no tokenizer",

@@ -1,8 +1,5 @@
 #include "core/formats/tokenizer_json.h"
 
-#include <algorithm>
-#include <array>
-#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
@@ -12,6 +9,8 @@
 #include "core/formats/file_text.h"
 #include "core/formats/json_file.h"
 #include "core/formats/post_processor.h"
+#include "core/formats/pre_tokenizer_json.h"
+#include "core/formats/taken_vocabulary.h"
 #include "core/formats/tokenizer_parts.h"
 
 namespace stormcell {
@@ -20,14 +19,17 @@ using Json = nlohmann::json;
 
 class Parser : private TokenizerParts {
  public:
-  explicit Parser(const std::string& where) : TokenizerParts(where) {}
+  explicit Parser(const std::string& where) : TokenizerParts(where), taken_(*this) {}
 
-  TokenizerJson parse(const Json& root) {
+  TokenizerJson parse(std::string_view json) { return read(parse_json_with(json, where(), taken_)); }
+
+ private:
+  TokenizerJson read(const Json& root) {
     if (!root.is_object()) refuse("is not a JSON object");
     parse_model(member(root, "model", "the file"));
     parse_added(root);
     add_normalizer(optional_member(root, "normalizer"));
-    add_pre_tokenizer(optional_member(root, "pre_tokenizer"));
+    parse_pre_tokenizer(optional_member(root, "pre_tokenizer"), *this, result_);
     result_.frame = parse_post_processor(optional_member(root, "post_processor"), *this);
     parse_decoder(optional_member(root, "decoder"));
     if (const Json& padding = optional_member(root, "padding"); padding.is_object() && padding.contains("pad_id"))
@@ -37,11 +39,10 @@ class Parser : private TokenizerParts {
     return std::move(result_);
   }
 
- private:
   void parse_model(const Json& model) {
     const std::string& type = text(model, "type", "the model");
     if (type == "BPE") {
-      BytePairModel pairs = parse_byte_pairs(model, *this);
+      BytePairModel pairs = parse_byte_pairs(model, taken_, *this);
       result_.byte_fallback = pairs.rules.byte_fallback;
       result_.unknown_id = pairs.rules.unknown;
       result_.pieces = std::move(pairs.pieces);
@@ -75,7 +76,7 @@ class Parser : private TokenizerParts {
       token.id = id_of(member(entry, "id", part), part);
       token.content = text(entry, "content", part);
       if (token.content.empty()) refuse(part + " is empty");
-      if (flag(entry, "single_word", false)) unsupported("for added tokens", "single_word");
+      token.whole_word = flag(entry, "single_word", false);
       token.special = flag(entry, "special", false);
       token.strip_left = flag(entry, "lstrip", false);
       token.strip_right = flag(entry, "rstrip", false);
@@ -99,6 +100,10 @@ class Parser : private TokenizerParts {
           strip_normalization(flag(step, "strip_left", true), flag(step, "strip_right", true)));
     } else if (type == "Prepend") {
       result_.normalizations.push_back(prepend_normalization(text(step, "prepend", part)));
+    } else if (type == "NFC" || type == "NFD") {
+      result_.normalizations.push_back(canonical_normalization(type == "NFC"));
+    } else if (type == "Lowercase") {
+      result_.normalizations.push_back(small_letters_normalization());
     } else if (type == "Replace") {
       add_replace(step);
     } else {
@@ -118,54 +123,36 @@ class Parser : private TokenizerParts {
     }
   }
 
-  void add_pre_tokenizer(const Json& step) {
-    if (step.is_null()) return;
-    const std::string part = "the pre-tokenizer";
-    const std::string& type = text(step, "type", part);
-    PreTokenization& words = result_.pre_tokenization;
-    if (type == "Sequence") {
-      for (const Json& inner : list(step, "pretokenizers", part)) add_pre_tokenizer(inner);
-    } else if (type == "WhitespaceSplit" && !words.metaspace) {
-      words.split_white_space = true;
-    } else if (type == "Metaspace" && !words.metaspace) {
-      words.metaspace = true;
-      words.replacement = metaspace_replacement(step);
-      words.prepend = prepend_scheme(step);
-      words.split_words = flag(step, "split", true);
-    } else {
-      unsupported(part, type);
-    }
-  }
-  std::string metaspace_replacement(const Json& step) const {
-    const std::string& replacement = text(step, "replacement", "Metaspace");
-    if (replacement.empty() || replacement.size() > 4) refuse("the replacement of Metaspace is not one character");
-    return replacement;
-  }
-  PrependScheme prepend_scheme(const Json& step) const {
-    if (step.contains("prepend_scheme")) {
-      const std::string& scheme = text(step, "prepend_scheme", "Metaspace");
-      if (scheme == "always") return PrependScheme::always;
-      if (scheme == "first") return PrependScheme::first;
-      if (scheme == "never") return PrependScheme::never;
-      unsupported("Metaspace with the prepend_scheme", scheme);
-    }
-    return flag(step, "add_prefix_space", true) ? PrependScheme::always : PrependScheme::never;
-  }
-
   void parse_decoder(const Json& step) {
     if (step.is_null()) return;
+    // Without a step that strips it, the first space is kept.
+    if (text(step, "type", "the decoder") == "Sequence") result_.drop_first_space = false;
+    add_decoder(step);
+  }
+  void add_decoder(const Json& step) {
     const std::string part = "the decoder";
     const std::string& type = text(step, "type", part);
-    static constexpr std::array<std::string_view, 4> kHarmless = {"ByteFallback", "Fuse", "Strip", "Replace"};
     if (type == "Sequence") {
-      for (const Json& inner : list(step, "decoders", part)) parse_decoder(inner);
+      for (const Json& inner : list(step, "decoders", part)) add_decoder(inner);
     } else if (type == "Metaspace") {
-      result_.drop_first_space = prepend_scheme(step) != PrependScheme::never;
-    } else if (std::find(kHarmless.begin(), kHarmless.end(), type) == kHarmless.end()) {
+      result_.drop_first_space = prepend_scheme_of(step, *this) != PrependScheme::never;
+    } else if (type == "ByteLevel") {
+      result_.bytes_as_characters = true;
+    } else if (type == "Strip") {
+      const Json &start = optional_member(step, "start"), &stop = optional_member(step, "stop");
+      if (!stop.is_null() && stop != 0) unsupported(part, "Strip at the end");
+      if (!start.is_null() && start != 0) result_.drop_first_space = true;
+    } else if (type == "Replace") {
+      const Json& pattern = member(step, "pattern", part);
+      if (!pattern.is_object() || !pattern.contains("String")) unsupported(part, "Replace by an expression");
+      if (text(pattern, "String", part) != result_.blank || text(step, "content", part) != " ")
+        unsupported(part + " Replace of", text(pattern, "String", part));
+    } else if (type != "ByteFallback" && type != "Fuse") {
       unsupported(part, type);
     }
   }
 
+  TakenVocabulary taken_;
   TokenizerJson result_;
 };
 }  // namespace
@@ -181,7 +168,7 @@ std::optional<int32_t> TokenizerJson::find(std::string_view content) const {
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where) {
   if (json.find_first_not_of(" \t\r\n") == std::string_view::npos || json[json.find_first_not_of(" \t\r\n")] != '{')
     refuse_other_kind(where, json, FileUse::tokenizer);
-  return Parser(where).parse(parse_json_text(json, where));
+  return Parser(where).parse(json);
 }
 
 }  // namespace stormcell

@@ -24,13 +24,20 @@ struct TokenizerJson {
   std::vector<std::unique_ptr<const Normalization>> normalizations;
   PreTokenization pre_tokenization;
   std::vector<AddedToken> added;
-  std::optional<TokenFrame> frame;  ///< from the post-processor; none: the file has none
-  int32_t pad_id = -1;              ///< -1: none
-  bool drop_first_space = true;     ///< decoding: the space that encoding put before the text
+  std::optional<TokenFrame> frame;     ///< from the post-processor; none: the file has none
+  int32_t pad_id = -1;                 ///< -1: none
+  bool bytes_as_characters = false;    ///< decoding: the characters of pieces stand for bytes
+  std::string blank = "\xE2\x96\x81";  ///< decoding: the character that stands for a space
+  bool drop_first_space = true;        ///< decoding: the space that encoding put before the text
 
   /// The id of a token or piece by its text.
   std::optional<int32_t> find(std::string_view content) const;
 };
+
+class Tokenizer;
+/// The tokenizer that these parts make; `where` is its file.
+std::shared_ptr<Tokenizer> tokenizer_of(TokenizerJson parts, const std::string& where, FrameRule rule,
+                                        const TokenizerConfig& config);
 
 TokenizerJson parse_tokenizer_json(std::string_view json, const std::string& where);
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 namespace stormcell {
@@ -15,6 +16,26 @@ struct Character {
 Character first_character(std::string_view text);
 /// The last character.
 Character last_character(std::string_view text);
+
+/// Writes a character as UTF-8.
+void append_character(std::string& text, char32_t code);
+
+/// General categories as far as patterns of tokenizers distinguish them; `other` has white space and controls.
+enum class CharacterClass : uint8_t {
+  other,
+  upper,
+  lower,
+  title,
+  modifier,  ///< modifier letters
+  letter,    ///< letters without case
+  mark,
+  number,
+  punctuation,
+  symbol
+};
+CharacterClass class_of(char32_t code);
+/// A character that may stand within a word (\w).
+bool is_word_character(char32_t code);
 
 /// The property White_Space.
 bool is_white_space(char32_t code);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
+#include "core/formats/chat_form.h"
 #include "core/formats/file_text.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/json_fields.h"
@@ -19,24 +20,6 @@ namespace fs = std::filesystem;
 
 constexpr uint64_t kMostTokenizerHead = uint64_t{64} << 20;
 constexpr size_t kMostTemplate = size_t{4} << 20, kMostTokenizerConfig = size_t{8} << 20;
-
-struct ChatForm {
-  std::string_view token, name;
-};
-// The first token that occurs decides: Llama 4's and Harmony's forms share tokens with others.
-constexpr std::array kChatForms = {ChatForm{"<|header_start|>", "Llama 4"},
-                                   ChatForm{"<|start_header_id|>", "Llama 3"},
-                                   ChatForm{"<|channel|>", "Harmony"},
-                                   ChatForm{"<start_of_turn>", "Gemma"},
-                                   ChatForm{"<|turn>", "Gemma 4"},
-                                   ChatForm{"<|im_start|>", "ChatML"},
-                                   ChatForm{"<\xEF\xBD\x9C"
-                                            "User\xEF\xBD\x9C>",
-                                            "DeepSeek"},
-                                   ChatForm{"[INST]", "Mistral"},
-                                   ChatForm{"[gMASK]", "GLM"},
-                                   ChatForm{"<|start_of_role|>", "Granite"},
-                                   ChatForm{"<|user|>", "Phi"}};
 
 /// Stops where the vocabulary begins: it is nearly all of the file.
 class TokenizerVisitor : public JsonVisitor {
@@ -95,9 +78,8 @@ std::string template_of(const fs::path& folder) {
 
 std::string chat_form(std::string_view chat_template) {
   if (chat_template.empty()) return {};
-  for (const ChatForm& form : kChatForms)
-    if (chat_template.find(form.token) != std::string_view::npos) return std::string(form.name);
-  return "of a form that is not known";
+  const std::string_view name = chat_form_name(chat_template);
+  return name.empty() ? "of a form that is not known" : std::string(name);
 }
 
 TextParts text_parts_of(const std::string& folder) {

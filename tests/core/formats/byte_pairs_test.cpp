@@ -131,8 +131,13 @@ class BytePairsTest : public QObject {
         "continuing_subword_prefix");
     row("a suffix", model(R"("vocab":{"a":0},"merges":[],"end_of_word_suffix":"</w>")"), "end_of_word_suffix");
     row("dropout", model(R"("vocab":{"a":0},"merges":[],"dropout":0.1)"), "dropout");
-    row("words by bytes", json("", "[]", R"(,"pre_tokenizer":{"type":"ByteLevel"})"),
-        "\"ByteLevel\" is not in this version");
+    row("a piece twice", model(R"("vocab":{"a":0,"a":1},"merges":[])"), "\"a\" occurs twice");
+    row("an id that is a text", model(R"("vocab":{"a":"0"},"merges":[])"), "no token id");
+    row("an id that is a list", model(R"("vocab":{"a":[0]},"merges":[])"), "no token id");
+    row("a merge of one in a list", model(R"("vocab":{"a":0},"merges":[["a"]])"), "no pair of pieces");
+    row("a merge that is a number", model(R"("vocab":{"a":0},"merges":[7])"), "no pair of pieces");
+    row("words by another step", json("", "[]", R"(,"pre_tokenizer":{"type":"Punctuation"})"),
+        "\"Punctuation\" is not in this version");
     row("words by an expression", json("", "[]", R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"}})"),
         "\"Split\"");
     row("another kind", R"({"model":{"type":"WordPiece","vocab":{}}})", "\"WordPiece\" is not in this version");

@@ -159,14 +159,13 @@ class TokenizerTest : public QObject {
         "not base64");
     row("rules that are no table", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
         "truncated or broken");
-    row("unknown pre-tokenizer", json(R"(,"pre_tokenizer":{"type":"ByteLevel"})"),
-        "\"ByteLevel\" is not in this version");
+    row("unknown pre-tokenizer", json(R"(,"pre_tokenizer":{"type":"BertPreTokenizer"})"),
+        "\"BertPreTokenizer\" is not in this version");
     row("unknown scheme", json(R"(,"pre_tokenizer":{"type":"Metaspace","replacement":"▁","prepend_scheme":"often"})"),
         "\"often\"");
     row("no replacement", json(R"(,"pre_tokenizer":{"type":"Metaspace"})"), "replacement");
     row("unknown post-processor", json(R"(,"post_processor":{"type":"BertProcessing"})"), "\"BertProcessing\"");
     row("unknown decoder", json(R"(,"decoder":{"type":"WordPiece"})"), "\"WordPiece\"");
-    row("whole words only", json({}, R"([{"id":8,"content":"x","single_word":true}])"), "single_word");
     row("an added token with a piece's id", json({}, R"([{"id":4,"content":"x"}])"), "has the id of the piece \"a\"");
     row("an added token that is another piece", json({}, R"([{"id":8,"content":"a"}])"), "in the vocabulary it has 4");
     row("two added tokens with one id", json({}, R"([{"id":8,"content":"x"},{"id":8,"content":"y"}])"), "the same id");

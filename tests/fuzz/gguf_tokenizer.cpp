@@ -1,0 +1,15 @@
+// The vocabulary in the header of a GGUF file.
+#include <span>
+
+#include "core/formats/header_bytes.h"
+#include "tests/fuzz/tokenizer_use.h"
+
+using namespace stormcell;
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  fuzz::refused_or_done([&] {
+    HeaderBytes bytes(std::as_bytes(std::span(data, size)), "input");
+    fuzz::use(Tokenizer::from_gguf(bytes));
+  });
+  return 0;
+}
