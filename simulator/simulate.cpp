@@ -272,10 +272,10 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (!task.from_doubt.empty()) f.warnings.push_back(task.from_doubt);
   if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) f.warnings.push_back(drawn);
   if (task.routes && task.routes->parts.requests == 1)
-    f.warnings.emplace_back("the trace is one request, and one request is one request: others may route otherwise");
+    f.warnings.emplace_back("the trace is one request, and other requests may be routed differently");
   if (const int32_t layers = layers_with_idle_replicas(task.before); layers > 0)
     f.warnings.push_back("in " + counted(layers, "layer") +
-                         " two replicas of an expert lie on one GPU: the second brings nothing");
+                         " two replicas of an expert are on one GPU, and the second brings nothing");
   return f;
 }
 
@@ -320,10 +320,10 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "is of uplinks, and " + task.cluster.name + " says costs between GPUs, which know no links",
               "leave it out; the costs have it in them");
   if (!task.sizes)
-    bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+    bad_input(session.path(), "does not say the sizes of the model, so the cost of a step is not known",
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
-    bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs",
+    bad_input(session.path(), "is one sum of many steps, so the cost of one step is not known",
               "--tokens-per-step N draws steps of N tokens");
   check_memory(task);
   SimulateFigures f = about(options, session, task);
@@ -333,7 +333,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && !f.deployment->model_doubt.empty()) f.warnings.push_back(f.deployment->model_doubt);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
-    f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " +
+    f.warnings.push_back("the recording does not say on how many GPUs it was made; the loads of slots are stated for " +
                          std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);

@@ -46,7 +46,7 @@ constexpr ViewEntry kViews[] = {
     {"data", QT_TRANSLATE_NOOP("views", "Data"),
      QT_TRANSLATE_NOOP("views", "What the session holds, and what it lacks"), make<DataView>},
     {"placement", QT_TRANSLATE_NOOP("views", "Placement"),
-     QT_TRANSLATE_NOOP("views", "Which expert stands on which GPU, and what moving one does"), make<PlacementView>},
+     QT_TRANSLATE_NOOP("views", "Which expert is on which GPU, and what moving one changes"), make<PlacementView>},
     {"simulation", QT_TRANSLATE_NOOP("views", "Simulation"),
      QT_TRANSLATE_NOOP("views", "What the recorded steps would take on GPUs that one does not have"),
      make<SimulationView>},

@@ -264,7 +264,7 @@ std::vector<ActionRow> MainWindow::choose_actions() {
       {.id = "compare-nothing",
        .menu = menu,
        .text = tr("Compare with nothing"),
-       .tip = tr("Views show this run alone again"),
+       .tip = tr("Views show only this run again"),
        .run = [this] { document_.compare_with({}); },
        .blocked = needs_other},
   };

@@ -66,7 +66,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
   rows.push_back({.id = "log",
                   .menu = menu,
                   .text = tr("Log"),
-                  .tip = tr("All that was said since the program began"),
+                  .tip = tr("All messages since the program began"),
                   .keys = {QKeySequence("Ctrl+J")},
                   .run = [this] { log_dock_->setVisible(log_dock_->isHidden()); },
                   .checked = [this] { return !log_dock_->isHidden(); }});

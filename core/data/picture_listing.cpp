@@ -24,7 +24,7 @@ struct Entries {
 
 /// Throws for an entry that may hold pictures, so that none is left out silently.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
-  bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
+  bad_input(folder, "holds " + in_quotes(name) + ", which is not a picture that this version reads",
             "keep pictures in it (" + picture_format_names() +
                 "), all of them in it, or all in a folder for each class, or in " + std::string(kInputsFolder) +
                 " with what they should become in " + std::string(kTargetsFolder));
@@ -81,7 +81,7 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
   std::vector<SkippedItem> skipped;
   for (const std::string& file : list.files) {
     if (is_picture((fs::path(folder) / file).string())) refuse_entry(folder, list.folders.front());
-    skipped.push_back({file, "is no picture that this version reads"});
+    skipped.push_back({file, "is not a picture that this version reads"});
   }
   return skipped;
 }
@@ -166,7 +166,7 @@ PictureListing list_pictures(const std::string& folder) {
   if (targets && list.folders.size() > 2)
     bad_input(folder,
               "holds " + std::string(kInputsFolder) + " and " + std::string(kTargetsFolder) + " beside other folders",
-              "keep those two alone; pixels that are not to be judged are told in a .safetensors file");
+              "keep only those two; a .safetensors file can say which pixels are not judged");
   if (!list.folders.empty()) found = targets ? inputs_with_targets(folder, list) : in_classes(folder, list);
   if (found.names.empty() && list.files.empty())
     bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());

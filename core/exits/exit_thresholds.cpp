@@ -25,7 +25,7 @@ constexpr double kSlack = 1e-9;
 void check_exits(Workload& work, const std::string& option) {
   const ExperimentState& s = work.state();
   if (!exit_chain(*work.graph(), s.model->answer))
-    bad_input(option, s.model->name + " has no chain of exits that answer, whose thresholds could be found",
+    bad_input(option, s.model->name + " has no chain of exits, so there are no thresholds to find",
               "leave the option out");
   if (s.data->batch_count() < 2)
     bad_input(option, "the data are one batch: thresholds would be judged on what they are found on",

@@ -120,7 +120,7 @@ class Optimization {
     if (plan == kNoPlan) return "no pass applied, so there is nothing to compare";
     if (!result_->verified->passed) return "the plan was not verified";
     if (const auto few = too_few_pairs()) return to_text(*few);
-    if (!states_speed()) return "the plans had unlike weights to read";
+    if (!states_speed()) return "the plans had different weights to read";
     return candidates_.no_speed(plan);
   }
   void ask_fresh_processes() {

@@ -42,7 +42,7 @@ void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
               "use generate for texts");
   if (options.config.empty()) return;
   if (dense)
-    bad_input("--dense", "stands beside the baseline, and --config runs another plan", "leave one of them out");
+    bad_input("--dense", "is measured beside the baseline, and --config runs another plan", "leave one of them out");
   const bool both = phase == WorkPhase::both;
   check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase,
                  options.config_name);

@@ -42,7 +42,7 @@ std::pair<std::string, std::string> pair_of(const Json& merge, const TokenizerPa
     if (space != std::string::npos && text.find(' ', space + 1) == std::string::npos)
       return {text.substr(0, space), text.substr(space + 1)};
   }
-  parts.refuse("the merge " + in_quotes(merge.dump()) + " is no pair of pieces");
+  parts.refuse("the merge " + in_quotes(merge.dump()) + " is not a pair of pieces");
 }
 
 void refuse_affixes(const Json& model, const TokenizerParts& parts) {

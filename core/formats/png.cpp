@@ -41,7 +41,8 @@ class PngReading {
   }
   /// Throws what reason() says.
   [[noreturn]] void refuse(const std::string& where) const {
-    bad_input(where, early_ ? "is truncated" : "is no whole PNG: " + std::string(reason_.data()), "get the file again");
+    bad_input(where, early_ ? "is truncated" : "is not a whole PNG: " + std::string(reason_.data()),
+              "get the file again");
   }
 
  private:

@@ -119,7 +119,7 @@ std::string missing_ranks(const std::set<int64_t>& ranks) {
                                ? numbered("rank", missing)
                                : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
   return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
-         std::to_string(*ranks.rbegin()) + ": loads are those of the others alone";
+         std::to_string(*ranks.rbegin()) + ": the loads count the other ranks only";
 }
 
 std::vector<std::string> missing_files(const std::vector<std::string>& paths) {

@@ -139,7 +139,7 @@ PassResult bf16_storage(const PassInput& input) {
   }
   storage.run();
   if (storage.count() == 0) {
-    result.reason = "no value is read by products in bf16 alone";
+    result.reason = "no value is read only by products in bf16";
     return result;
   }
   result.applied = true;

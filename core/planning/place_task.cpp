@@ -110,7 +110,7 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
   if (!task.sizes) {
     if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 ||
         options.amortise > 0 || !options.calibration.empty())
-      bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+      bad_input(session.path(), "does not say the sizes of the model, so the cost of a step is not known",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
   }

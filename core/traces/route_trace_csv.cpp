@@ -125,7 +125,7 @@ class RouteTrace {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is no number from " + std::to_string(least) +
+      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is not a number from " + std::to_string(least) +
                 " to " + std::to_string(most),
             "mend the preamble");
     return value;
@@ -140,7 +140,7 @@ class RouteTrace {
     };
     std::string line = table_.next() == Line::comment ? table_.comment() : std::string();
     if (!line.starts_with(kRouteTrace))
-      wrong("is no route_trace: \"# route_trace v1\" is missing",
+      wrong("is not a route_trace: \"# route_trace v1\" is missing",
             "check that it is the right file, or name its --format");
     if (line != "# route_trace v1") wrong("is " + in_quotes(line.substr(2)) + ", v1 is known", "not in this version");
     header_.origin["format"] = "route_trace v1";
@@ -167,7 +167,7 @@ class RouteTrace {
   }
 
   void read_layer(std::string_view line) {
-    if (layers_ == 0) wrong("a layer stands before the model", "record it again");
+    if (layers_ == 0) wrong("a layer comes before the model", "record it again");
     LayerFacts& layer = facts_[number_of(line, "layer=", 0, layers_ - 1)];
     layer.expert_bytes = number_of(line, "expert_bytes=", 0, int64_t{1} << 50);
     if (!value_of(line, "dense_bytes=").empty())

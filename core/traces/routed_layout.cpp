@@ -137,7 +137,7 @@ class LayoutSearch {
   }
 
   [[noreturn]] void refuse_int64() const {
-    row_.wrong("routed_experts is no base64 of int32: every second number is 0, and it looks like int64");
+    row_.wrong("routed_experts is not base64 of int32: every second number is 0, and it looks like int64");
   }
   [[noreturn]] void refuse(bool too_many) const {
     const std::string shape = counted(model_.layers, "layer") + ", " + std::to_string(model_.moe_layers.size()) +

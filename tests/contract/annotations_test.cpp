@@ -101,7 +101,7 @@ class AnnotateTest : public QObject {
              more["config"].dump().c_str());
     const std::string panels = kWi + ".kernel=linear.panels";
     const Json above = json_of(annotated("run", {panels}, {"--config", config}));
-    QVERIFY2(above["warnings"].dump().find("--annotate " + panels + " stands above what " + config +
+    QVERIFY2(above["warnings"].dump().find("--annotate " + panels + " overrules what " + config +
                                            " says: " + said[0]) != std::string::npos,
              above["warnings"].dump().c_str());
     QVERIFY2(above["config"]["annotations"] == Json(std::vector<std::string>{said[0], panels}),
@@ -110,7 +110,7 @@ class AnnotateTest : public QObject {
     QVERIFY2(shown["annotations"].dump().find("linear.plain") == std::string::npos,
              shown["annotations"].dump().c_str());
     const Json twice = json_of(annotated("run", {said[0], panels}));
-    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " stands above --annotate " + said[0]) !=
+    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " overrules --annotate " + said[0]) !=
             std::string::npos);
     // A configuration of before says nothing.
     Json old = Json::parse(Scratch::read(config));
@@ -169,7 +169,7 @@ class AnnotateTest : public QObject {
       return std::string();
     };
     const std::string no_budget = "without --weight-budget all weights stay in memory",
-                      no_branch = "only weights of branches come and go, and this is none";
+                      no_branch = "only weights of branches are loaded on demand, and this is not one";
     QCOMPARE(warned(json_of(annotated("run", {pinned})), pinned), no_budget);
     QCOMPARE(warned(json_of(annotated("run", {pinned}, {"--weight-budget", "64KiB"})), pinned), std::string());
     QCOMPARE(warned(json_of(annotated("run", {dense}, {"--weight-budget", "64KiB"})), dense), no_branch);
@@ -291,7 +291,7 @@ class AnnotateTest : public QObject {
     const auto refused = [](const std::string& text) { return annotated("run", {text}); };
     VERIFY_REFUSED(refused("no.such.kernel=linear.plain"), "--annotate", "the model has no node \"no.such\"");
     VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate",
-                   "\"speed\" is no annotation (kernel, storage, format or residency)");
+                   "\"speed\" is not an annotation (kernel, storage, format or residency)");
     VERIFY_REFUSED(refused(kWi), "--annotate", "is not NAME.KEY=WORD");
     VERIFY_REFUSED(refused(kWi + ".kernel=linear.fast"), "--annotate",
                    "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");

@@ -93,9 +93,9 @@ class BudgetContractTest : public QObject {
   }
   void what_is_no_size_is_refused() {
     for (const auto& [wrong, why] : {std::pair("0", "is too little"),
-                                     {"-5", "is no number of bytes"},
-                                     {"12G", "is no number of bytes"},
-                                     {"much", "is no number of bytes"}}) {
+                                     {"-5", "is not a number of bytes"},
+                                     {"12G", "is not a number of bytes"},
+                                     {"much", "is not a number of bytes"}}) {
       Arguments arguments = short_run("run", switch_model(), switch_data());
       arguments.push_back("--weight-budget=" + std::string(wrong));
       VERIFY_REFUSED(arguments, "--weight-budget", why);

@@ -132,7 +132,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
                               << "line 5: is of \"A100\", the ranks before of \"H100\"";
     QTest::newRow("a torn rank") << "device  1 [0x1b] NVIDIA H100 80GB HBM3"
                                  << "device"
-                                 << "line 5: is no line of a rank";
+                                 << "line 5: is not a line of a rank";
     QTest::newRow("unlike hosts") << "host-0 device  1"
                                   << "host-9 device  1"
                                   << "the hosts above have different numbers of ranks";

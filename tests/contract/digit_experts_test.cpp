@@ -23,7 +23,7 @@ std::shared_ptr<const SafetensorsFile> reference() {
   return SafetensorsFile::open(reference_path("swinv2-moe-digits/digits.safetensors"));
 }
 
-/// A tensor of all batches, one behind the other.
+/// A tensor of all batches, one after the other.
 template <class T>
 std::vector<T> of_all_batches(const SafetensorsFile& file, const std::string& name) {
   std::vector<T> all;

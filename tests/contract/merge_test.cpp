@@ -58,7 +58,7 @@ class ContractMergeTest : public QObject, private Imports {
     imported(scratch_.write("choices.csv", route_trace()), choices);
     imported(scratch_.write("counted.json", counts(1)), counted);
     VERIFY_REFUSED((Arguments{"merge", choices}), "-o", "is missing");
-    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out}), choices, "is one part alone");
+    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out}), choices, "is only one part");
     VERIFY_REFUSED((Arguments{"merge", choices, counted, "-o", out}), counted + "#1", "is of another model");
     VERIFY_REFUSED((Arguments{"merge", choices, choices + "#1", "-o", out}), choices + "#1", "is named twice");
     imported(scratch_.write("choices-2.csv", route_trace({3, 8, 2, 3, 9, 1})), choices);

@@ -329,7 +329,7 @@ class PicturesTest : public QObject {
     QVERIFY(j["cells"] == 13 && j["batches"] == 13 && j["skipped"] == 3);
     QCOMPARE(j["skipped_items"].size(), size_t{3});
     QVERIFY(j["skipped_items"][2]["name"] == "x.txt");
-    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0,
+    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is not a picture that this version reads") == 0,
              j.dump().c_str());
   }
 
@@ -394,7 +394,7 @@ class PicturesTest : public QObject {
     refused(picture(20, 40, 3, std::numeric_limits<float>::quiet_NaN()), "it holds pixels that are not finite");
     const std::string good = picture(20, 40);
     refused(good.substr(0, good.size() - 5), "holds no picture that can be fed, of 1 file; the first, \"07.npy\", ");
-    refused("{}", "is no picture that this version reads");
+    refused("{}", "is not a picture that this version reads");
     VERIFY_REFUSED(quick("run", scratch.path("nothing")), scratch.path("nothing"), "");
     VERIFY_REFUSED(quick("run", scratch.write("t.txt", "a\n")), scratch.path("t.txt"), "the model takes pictures");
     VERIFY_REFUSED((Arguments{"generate", kModel, "--data", "random:2"}), kModel, "");

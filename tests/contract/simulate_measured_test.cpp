@@ -210,7 +210,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
       refused(other, other,
               "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a calibration");
       refused(cut, cut, "line 1");
-      refused(negative, negative, "call 0: us is no number from 0");
+      refused(negative, negative, "call 0: us is not a number from 0");
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--calibration", negative}), session,
                      "says no sizes of the model");
     }

@@ -74,7 +74,7 @@ std::vector<FileHead> file_heads() {
   const std::string csv = "turn,phase,step,layer,slot,expert,weight,residency,expert_bytes\n0,0,0,0,0,1,1,0,0\n";
   return {
       {"empty", "counts.json", "", "empty", "again"},
-      {"empty", "calls.csv", "\xEF\xBB\xBF \r\n\n", "empty but for blanks", "again"},
+      {"empty", "calls.csv", "\xEF\xBB\xBF \r\n\n", "a file that holds only blanks", "again"},
       {"http-answer", "answers.json", "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n{\"id\": 1}\n",
        "an answer of a server with the lines of HTTP before it", "curl without -i"},
       {"download", "model.safetensors.part", "\1\2\3\4", "a download that is not finished", "download it again"},
@@ -208,8 +208,8 @@ std::vector<FileHead> file_heads() {
 
       {"session", "S.storm", sqlite(8, "StCe", ""), "a session of schema 8", "stormcell inspect "},
       {"session", "S.storm", sqlite(99, "StCe", ""), "a session of schema 99", "stormcell inspect "},
-      {"sqlite", "places.sqlite", sqlite(1, "\0\0\0\0"s, "CREATE TABLE t(x)"), "an SQLite database that is no session",
-       "-o"},
+      {"sqlite", "places.sqlite", sqlite(1, "\0\0\0\0"s, "CREATE TABLE t(x)"),
+       "an SQLite database that is not a session", "-o"},
       {"nsight", "report.sqlite", sqlite(0, "\0\0\0\0"s, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start)"),
        "a profile of Nsight Systems", "docs/servers"},
       {"nsight", "report1.nsys-rep", "\x01\x02", "a profile of Nsight", "docs/servers"},
@@ -259,7 +259,7 @@ std::vector<FileHead> file_heads() {
       {"utf-16", "calls.csv", "\xfe\xff\0o\0p"s, "text in UTF-16", "iconv -f UTF-16"},
       {"utf-32", "calls.csv", "\xff\xfe\0\0o\0\0\0"s, "text in UTF-32", "iconv -f UTF-32"},
       {"carriage-returns", "calls.csv", "op,gpu,us\rdispatch,H100,3\r",
-       "text whose lines end with carriage returns alone", "tr "},
+       "text whose lines end with only carriage returns", "tr "},
 
       {"route-trace", "t.csv", "# route_trace v1\n# model=x n_layer=1 n_expert=2 n_expert_used=1\n" + csv,
        "a routing trace", "stormcell import "},

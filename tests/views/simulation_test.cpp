@@ -210,7 +210,7 @@ class SimulationViewTest : public QObject, private SimulationFixture {
     view.show();
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.table().columns.empty());
-    QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"),
+    QVERIFY2(view.message().contains("does not say the sizes of the model, so the cost of a step is not known"),
              qPrintable(view.message()));
     QVERIFY(view.message().contains("Hidden size and Expert width can be entered") && !view.message().contains("--"));
     QVERIFY(control_of<QComboBox>(view, "Cluster")->isVisible());

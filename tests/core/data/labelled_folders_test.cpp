@@ -92,7 +92,7 @@ class LabelledFoldersTest : public QObject {
     QVERIFY(flat->items() == 1 && !flat->has_labels() && warned(*flat, "flat/empty: an empty folder, ignored"));
     // One in which something lies may be missed.
     picture(scratch, "flat/full/a.npy");
-    VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is no picture");
+    VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is not a picture");
   }
 
   void a_line_without_a_label_leaves_its_picture_without_one() {
@@ -213,13 +213,13 @@ class LabelledFoldersTest : public QObject {
             "is an HTML page, as a server sends it in place of a file, not a table of labels");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");
-    VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");
+    VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is not a picture");
     std::filesystem::remove(scratch.path("d/a.npy"));
     VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both give labels");
     std::filesystem::remove(labels);
     QCOMPARE(opened(folder)->batch(0).labels, Texts{"cat"});
     picture(scratch, "d/cat/deep/b.npy");
-    VERIFY_BAD_INPUT(opened(folder), scratch.path("d/cat"), "holds \"deep\", which is no picture");
+    VERIFY_BAD_INPUT(opened(folder), scratch.path("d/cat"), "holds \"deep\", which is not a picture");
     std::filesystem::create_directories(scratch.path("e/cat"));
     VERIFY_BAD_INPUT(opened(scratch.path("e")), scratch.path("e"), "holds no picture");
   }

@@ -172,7 +172,7 @@ class VideoTest : public QObject {
     const std::string file = scratch.write("v.avi", whole.substr(0, (frames + whole.size()) / 2));
     const auto data = opened(file);
     QVERIFY2(data->items() > 5 && data->items() < 35, std::to_string(data->items()).c_str());
-    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, behind its frame " +
+    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, after its frame " +
                                                 std::to_string(data->items())),
              data->warnings()[0].c_str());
     QCOMPARE(number_of(*data, data->items() - 1), static_cast<int>(data->items() - 1));
@@ -205,7 +205,7 @@ class VideoTest : public QObject {
     QCOMPARE(
         frames->warnings(),
         (std::vector<std::string>{
-            file + ": the video changes its size behind frame 5, from 32x48 to 40x48; the frames before are taken"}));
+            file + ": the video changes its size after frame 5, from 32x48 to 40x48; the frames before are taken"}));
     QVERIFY(std::abs(frames->sequence(4).pixels[7] - 90 / 255.0F) < 0.01F);
     QCOMPARE(open_video(file, PictureForm(input), 5)->warnings().size(), size_t{0});
   }

@@ -132,7 +132,7 @@ class AnnotationsTest : public QObject {
     QCOMPARE(complaint_about(text, "@kernel=linear.panels", "@storage=bf16"),
              std::string("g:9: expected an annotation of a node as kernel, got \"storage\""));
     QCOMPARE(complaint_about(text, "@kernel=linear.panels", "@kernel=a @kernel=b"),
-             std::string("g:9: annotation kernel stands twice"));
+             std::string("g:9: annotation kernel appears twice"));
     QCOMPARE(complaint_about(text, "i32 tokens\n", "i32 tokens @storage=bf16\n"),
              std::string("g:5: expected no annotation of %ids"));
     QVERIFY(complaint_about(text, "@storage=bf16", "@storage").starts_with("g:8: expected "));
@@ -149,7 +149,7 @@ class AnnotationsTest : public QObject {
     QCOMPARE(refusal("nothing.kernel=linear.plain"),
              std::string("--annotate: the model has no node \"nothing\" (inspect MODEL --text - lists them)"));
     QCOMPARE(refusal("h.speed=high"),
-             std::string("--annotate: \"speed\" is no annotation (kernel, storage, format or residency)"));
+             std::string("--annotate: \"speed\" is not an annotation (kernel, storage, format or residency)"));
     QCOMPARE(
         refusal("h.storage=f64"),
         std::string("--annotate: \"h.storage=f64\": expected storage f32 or bf16, got \"f64\" (choose one of these)"));

@@ -85,7 +85,7 @@ class LivesrTest : public QObject {
       QTest::newRow(name) << config << says;
     };
     row("gaps between patches", R"("patch_size": 12, "patch_stride": 13)", "12");
-    row("an upscale that is no power of two", R"("upscale": 3)", "1, 2, 4, 8 or 16");
+    row("an upscale that is not a power of two", R"("upscale": 3)", "1, 2, 4, 8 or 16");
     row("channels of other networks", R"("num_subnets": 3, "subnet_channels": [8, 8])",
         "one number, or one for each of 3 networks");
     row("blocks of other networks", R"("num_subnets": 3, "subnet_blocks": [8, 8])",

@@ -179,13 +179,12 @@ class AnnotationsInPassesTest : public QObject {
     QCOMPARE(reason({"act1.storage=bf16"}),
              std::string("not applied to d: branch 1: of %act1 is said @storage=bf16, of the first branch's nothing"));
     QCOMPARE(reason({"up1.kernel=linear.plain"}),
-             std::string("not applied to d: branch 1: linear \"up1\" has a kernel chosen for it alone"));
+             std::string("not applied to d: branch 1: linear \"up1\" has a kernel that was chosen only for it"));
     QCOMPARE(reason({"u1.format=f32"}),
              std::string("not applied to d: branch 1 has linear \"up1\" with weights held in f32, branch 0 in bf16"));
-    QCOMPARE(
-        reason({"x0.storage=bf16", "x1.storage=bf16"}),
-        std::string(
-            "not applied to d: rows that scatter \"x0\" sends lie in a format of their own, and would not be sent"));
+    QCOMPARE(reason({"x0.storage=bf16", "x1.storage=bf16"}),
+             std::string(
+                 "not applied to d: rows that scatter \"x0\" sends have a format of their own, and would not be sent"));
   }
   void what_would_be_lost_is_not_folded_and_the_reason_names_it() {
     const Graph graph = experts({"up0.storage=f32", "act1.kernel=activation"});
@@ -220,7 +219,7 @@ class AnnotationsInPassesTest : public QObject {
     verify(result.graph);
     // Told again, it finds nothing more to say.
     QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason,
-             std::string("no value is read by products in bf16 alone"));
+             std::string("no value is read only by products in bf16"));
   }
   void what_is_said_already_is_not_said_otherwise() {
     const Graph graph = experts({"normed.storage=f32", "u0.format=f32", "up1.kernel=linear.panels"});

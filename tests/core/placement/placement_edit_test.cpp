@@ -268,8 +268,8 @@ class PlacementEditTest : public QObject {
     QCOMPARE(edit.swap_fault(0, 0, 12), std::string("both slots hold expert 0"));
     QCOMPARE(edit.swap_fault(0, 0, 13), std::string("expert 0 is on GPU 4 already"));
     QCOMPARE(edit.replicate_fault(0, 0, 13), std::string("expert 0 is on GPU 4 already"));
-    QCOMPARE(edit.replicate_fault(0, 0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
-    QCOMPARE(edit.drop_fault(0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
+    QCOMPARE(edit.replicate_fault(0, 0, 9), std::string("expert 9 has no other slot and would be on no GPU"));
+    QCOMPARE(edit.drop_fault(0, 9), std::string("expert 9 has no other slot and would be on no GPU"));
     QCOMPARE(edit.replicate_fault(0, 6, 13), std::string());
     QCOMPARE(applied(edit, replicate_change(edit.placement(), 0, 6, 13)), (PlacementChange{{0, 13, 1, 6}}));
     QCOMPARE(applied(edit, drop_change(edit.placement(), 0, 12)), (PlacementChange{{0, 12, 0, -1}}));

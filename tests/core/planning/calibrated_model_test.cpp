@@ -194,9 +194,9 @@ class CalibratedModelTest : public QObject {
     QTest::newRow("another card") << "card"
                                   << "8 a node, 200 Gbit/s";
     QTest::newRow("larger steps") << "large"
-                                  << "times the largest size that is told";
+                                  << "times the largest measured size";
     QTest::newRow("one size") << "one"
-                              << "one size alone is told";
+                              << "only one size was measured";
     QTest::newRow("falling") << "falling"
                              << "more bytes took no longer";
     QTest::newRow("one GPU") << "alone"
@@ -300,7 +300,7 @@ class CalibratedModelTest : public QObject {
                             << "";
     QTest::newRow("far beyond") << "2100"
                                 << "none"
-                                << "experts get 1 to 2100 rows, and what was measured tells 1 to 2048";
+                                << "experts get 1 to 2100 rows, and the measured calls cover 1 to 2048";
     QTest::newRow("one way alone") << "one way"
                                    << "borrowed"
                                    << "";

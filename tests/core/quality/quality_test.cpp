@@ -174,7 +174,7 @@ class QualityTest : public QObject {
     QCOMPARE(q.groups.size(), size_t{2});
     QCOMPARE(q.groups[1].name, std::string("2"));
     QCOMPARE(warnings.size(), size_t{1});
-    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") !=
+    QVERIFY2(warnings[0].find("2 labels are not classes of the model, which has 3; the first is \"7\", of picture 1") !=
                  std::string::npos,
              warnings[0].c_str());
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures "

@@ -180,7 +180,7 @@ class RouterGraphTest : public QObject {
   }
 
   void an_edge_that_passes_places_goes_round_them() {
-    // 0 leads to 1, 2 and 3, which lie one behind the other.
+    // 0 leads to 1, 2 and 3, which lie one after the other.
     const RouterPlaces places =
         place_routers(graph_of({line("a"), line("b"), line("c"), line("d")}, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 3}}));
     QVERIFY(places.lanes[0].rows == 2 && places.lanes[0].columns == 4);

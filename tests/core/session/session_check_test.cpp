@@ -262,7 +262,7 @@ class SessionCheckTest : public QObject {
         "the guards' sums are not those of its batches");
     row("misses", "DELETE FROM guard_miss WHERE batch = 4294967296 + 7",
         "batch 7 counts 1 miss of guards, guard_miss others");
-    row("a guard that is no step", "UPDATE guard SET step = 8 WHERE run = 1", "a guard is step 8 of 3");
+    row("a guard that is not a step", "UPDATE guard SET step = 8 WHERE run = 1", "a guard is step 8 of 3");
     row("an item", "UPDATE batch_item SET item = 999 WHERE run = 2 AND item = 40",
         "lists item 40, batch_item does not");
     row("an item too many", "INSERT INTO batch_item VALUES(2, 999, 3)",
@@ -303,9 +303,9 @@ class SessionCheckTest : public QObject {
         "table placement has a row of something that is not there");
     row("a placement under a run's number", "INSERT INTO placement VALUES(1, 1, 'n', 'eplb', '', '{}', '{}')",
         "placement #1 has the number of a run");
-    row("a placement that is no JSON", "INSERT INTO placement VALUES(9, 1, 'n', 'eplb', '', '{', '{}')",
+    row("a placement that is not JSON", "INSERT INTO placement VALUES(9, 1, 'n', 'eplb', '', '{', '{}')",
         "placement #9 is not JSON");
-    row("a piece", "UPDATE piece SET text = x'00ff' WHERE token = 7", "the piece of token 7 is no text");
+    row("a piece", "UPDATE piece SET text = x'00ff' WHERE token = 7", "the piece of token 7 is not text");
     row("a table that is gone", "DROP TABLE token_load", "it has no table token_load");
     row("a column that is gone", "ALTER TABLE token_load RENAME COLUMN cells TO cell", "a table has no column cells");
   }

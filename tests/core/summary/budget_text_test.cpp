@@ -64,7 +64,7 @@ class BudgetTextTest : public QObject {
     b.held_counted = "control group", b.peak_bytes = 90 * kMiB;
     QVERIFY(
         line(budget_lines(b, {}), "memory held")
-            .ends_with("counted by the control group; 90.0 MiB resident in the process alone, at any time before it"));
+            .ends_with("counted by the control group; 90.0 MiB resident in the process only, at any time before it"));
   }
 
   void a_budget_for_all_of_them_says_so() {

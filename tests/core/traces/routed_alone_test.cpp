@@ -92,7 +92,7 @@ class RoutedAloneTest : public QObject {
     QVERIFY((kept.counted[0] == std::vector<int64_t>{3, 2, 1, 4}));
     QCOMPARE(bad_input_complaint([&] {
                routed.loads(1, 0, std::vector<int64_t>{3, 2, 1, 4, 3});
-             }).find("layer.3 chose a routed expert more often than the shared ones behind") != std::string::npos,
+             }).find("layer.3 chose a routed expert more often than the shared ones after them") != std::string::npos,
              true);
   }
 

@@ -156,14 +156,14 @@ class TraceTest : public QObject {
       });
       QVERIFY2(said.starts_with(path + ": " + what), said.c_str());
     };
-    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is no whole number: \"2.5\"");
+    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is not a whole number: \"2.5\"");
     verify_refused("[[1,\n-2, 3]]", "line 2: a count is -2, 0 to ");
     verify_refused("[[1, 1099511627776, 3]]", "line 1: a count is 1099511627776, 0 to ");
-    verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is no whole number");
-    verify_refused("[[1, 2.5e0, 3]]", "line 1: a count is no whole number: \"2.5e0\"");
-    verify_refused("[[1, 1e400, 3]]", "line 1: a count is no whole number: \"1e400\"");
+    verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is not a whole number");
+    verify_refused("[[1, 2.5e0, 3]]", "line 1: a count is not a whole number: \"2.5e0\"");
+    verify_refused("[[1, 1e400, 3]]", "line 1: a count is not a whole number: \"1e400\"");
     verify_refused("[[1, -1e3, 3]]", "line 1: a count is -1000, 0 to ");
-    verify_refused("[[1, 2,, 3]]", "line 1: a count is no whole number: \", 3");
+    verify_refused("[[1, 2,, 3]]", "line 1: a count is not a whole number: \", 3");
     verify_refused("[[1, 2],\n[3, 4, 5]]", "line 2: step 0, layer 1 has more experts than the first row, 2");
     verify_refused("[[1, 2, 3],\n[4, 5]]", "line 2: step 0, layer 1 has 2 experts, the first row has 3");
   }

@@ -266,8 +266,9 @@ class RecipeTest : public QObject {
     QCOMPARE(why("\"q\""), std::string());
     for (const char* text :
          {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
-      QCOMPARE(why(text), "weight " + std::string(text) +
-                              ": expected an operand in a format of single elements, got q8_0, which lies in blocks");
+      QCOMPARE(why(text),
+               "weight " + std::string(text) +
+                   ": expected an operand in a format of single elements, got q8_0, which is stored in blocks");
     QVERIFY2(
         why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
         why(R"(convert("q", bf16))").c_str());
