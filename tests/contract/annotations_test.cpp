@@ -239,7 +239,7 @@ class AnnotateTest : public QObject {
       QVERIFY2(pass["reason"] == "products of this device read activations in f32", pass.dump().c_str());
       QSKIP("this processor's products do not round their input");
     }
-    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read lie in bf16: ") !=
+    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read are stored in bf16: ") !=
                  std::string::npos,
              pass.dump().c_str());
     QVERIFY(j["optimized"]["peak_activation_bytes"].get<int64_t>() <=

@@ -213,9 +213,8 @@ class AnnotationsInPassesTest : public QObject {
     // The norm's rows, both branches' rows on their way, and what lies between their products; not what the router
     // reads, nor what is multiplied or gathered.
     QCOMPARE(stored(result.graph), (Names{"normed", "x0", "x1", "act0", "act1"}));
-    QCOMPARE(result.reason,
-             std::string(
-                 "5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
+    QCOMPARE(result.reason, std::string("5 values that only products in bf16 read are stored in bf16: 2 of activation, "
+                                        "1 of rms_norm, 2 of scatter"));
     verify(result.graph);
     // Told again, it finds nothing more to say.
     QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason,
