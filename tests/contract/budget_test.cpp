@@ -30,7 +30,7 @@ class BudgetContractTest : public QObject {
                               "evictions", "held_bytes"})
         QVERIFY2(budget[key].get<int64_t>() > 0, key);
       QVERIFY(budget["stall_seconds"].get<double>() >= 0 && budget["slot_bytes"] <= budget["budget_bytes"]);
-      // What one execution did: of generate beside the others, else of each plan.
+      // The work of one execution, of generate beside the others, else of each plan.
       const Json& read =
           std::string_view(verb) == "generate" ? figures["weights_read"] : figures["baseline"]["weights_read"];
       for (const char* key : {"executions", "reads", "bytes_read", "stall_ms", "stall_share"})

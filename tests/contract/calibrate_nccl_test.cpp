@@ -72,7 +72,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     // The calibration says the same as the output.
     const Json same = json_of({"calibrate", cal, "--check", scratch_.path(name + "_perf.txt"), "--json", "-"});
     QVERIFY(same["errors"].size() == 1 && same["errors"][0]["kind"] == "measured" && same["errors"][0]["calls"] == 10);
-    // What the program said of itself wins over its file's name.
+    // The log's own word wins over its file's name.
     const std::string told = "# Collective test starting: " + name + "_perf\n" + text;
     QCOMPARE(json_of({"calibrate", scratch_.write("out.log", told), "-o", scratch_.path("c.json"), "--json",
                       "-"})["fits"][0]["what"]

@@ -174,7 +174,7 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"calibrate", file, "-o", scratch_.path("wrong-rows.json")}), file, words.toStdString());
   }
 
-  // What was recorded here becomes a curve; its times are whatever they are.
+  // A recording made here becomes a curve; its times are whatever they are.
   void a_recorded_run_says_the_times_of_its_products() {
     const std::string session = scratch_.path("ran.storm"), cal = scratch_.path("ran.json");
     json_of(short_run("profile", "demo:switch-names", "demo:switch-names-sample",

@@ -138,7 +138,7 @@ class ContractCalibrateTest : public QObject, private Imports {
                    "id \"a\" stands in " + good + " too");
   }
 
-  // Of one NVLink fabric two of six numbers of ranks and tokens are left out: the bar is 4 %. Worlds of one laboratory
+  // For one NVLink fabric two of six numbers of ranks and tokens are left out: the bar is 4 %. Worlds of one laboratory
   // that are left out two at a time are told as well as straight lines tell them.
   void calls_of_laboratories_are_predicted_data() {
     QTest::addColumn<QStringList>("left_out");

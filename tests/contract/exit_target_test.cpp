@@ -75,7 +75,7 @@ class ExitTargetTest : public QObject {
       if (left[e] == 0) taken.push_back(name + " takes none of 44 pictures");
     }
     QCOMPARE(t["exits_taken"].dump(), taken.dump());
-    // What was found, written and replayed: all digits, as the summary of the curve says.
+    // Thresholds that were found, written and replayed: all digits, as the summary of the curve says.
     const Json written = Json::parse(Scratch::read(config));
     QVERIFY(written["exits"].size() == 2 && written["exits"][1]["router"] == "exits.1.router");
     QVERIFY(written["exits"][0]["threshold"] == t["thresholds"][0]);
@@ -94,8 +94,8 @@ class ExitTargetTest : public QObject {
     for (const char* key : {"fitted_ms", "predicted_ms", "held_out_ms"}) QVERIFY2(time[key].get<double>() > 0, key);
   }
 
-  /// What only later exits need waits for the ones before them, and is not charged to who leaves there: a bound that
-  /// the model's own order could not keep.
+  /// Work that only later exits need waits for the ones before them, and is not charged to who leaves there: a bound
+  /// that the model's own order could not keep.
   void a_share_is_of_the_plan_that_runs() {
     const Scratch scratch;
     const std::string config = scratch.path("c.json");

@@ -1,4 +1,4 @@
-// What gives out while a model runs or is loaded: one clear line each, and what was finished stays.
+// Failures while a model runs or is loaded: one clear line each, and what was finished stays.
 #include <filesystem>
 #include <fstream>
 
@@ -251,7 +251,7 @@ class FaultsTest : public QObject {
                whole.c_str());
     }
     QVERIFY2(failed >= 3 && done == 2, std::to_string(failed).c_str());
-    // What it held before is there.
+    // Its earlier content is there.
     QVERIFY(list_session_runs(session, true).runs.size() >= 3);
   }
 };

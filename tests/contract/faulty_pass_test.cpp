@@ -76,7 +76,7 @@ class FaultyPassTest : public QObject {
     for (const Json& p : j["passes"])
       for (const char* gain : {"speedup_alone", "speedup_cumulative", "speedup_own"})
         QVERIFY2(p[gain].is_null(), p.dump(1).c_str());
-    // Where the difference was seen on what was measured, the pass says so itself.
+    // If the difference was seen on what was measured, the pass says so itself.
     if (fault != "less-room")
       QVERIFY2(holds(pass(j, fault)->at("reason"), "differs from the baseline: "), pass(j, fault)->dump(1).c_str());
     QVERIFY(!QFileInfo::exists(QString::fromStdString(config)));

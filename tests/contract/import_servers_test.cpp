@@ -1,4 +1,4 @@
-// What other servers and trainers leave: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
+// Files of other servers and trainers: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
 // llama.cpp's matrix.
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"

@@ -1,4 +1,4 @@
-// What tests of imports share: a trace goes in, what came of it is told, or nothing is touched.
+// Parts that tests of imports share: a trace goes in, what came of it is told, or nothing is touched.
 #pragma once
 #include <string>
 #include <vector>

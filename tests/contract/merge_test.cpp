@@ -47,7 +47,7 @@ class ContractMergeTest : public QObject, private Imports {
     QCOMPARE(j["run"].get<int64_t>(), int64_t{3});
     QVERIFY((loads_of(analyzed(session + "#both"), 0) == std::vector<int64_t>{16, 14, 18}));
     QCOMPARE(SessionReader(session).find_run("both").batches, int64_t{4});
-    // What was merged is no part of the next one.
+    // A merged run is no part of the next one.
     QCOMPARE(json_of({"merge", session, "-o", scratch_.path("again.storm"), "--json", "-"})["parts"].size(), size_t{2});
     VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
   }

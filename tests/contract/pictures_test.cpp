@@ -168,7 +168,7 @@ class PicturesTest : public QObject {
     QVERIFY2(ended.out.find("pictures a second") != std::string::npos &&
                  ended.out.find("cells a second") == std::string::npos,
              ended.out.c_str());
-    // What --batches leaves out is said, and counted nowhere.
+    // Pictures that --batches leaves out are named, and counted nowhere.
     const Arguments some = short_run("run", kModel, data, {"-o", session, "--batch", "2", "--batches", "3"});
     const Ended three = run_program(some);
     VERIFY_DONE(three, some);
@@ -333,7 +333,7 @@ class PicturesTest : public QObject {
              j.dump().c_str());
   }
 
-  /// Of everything that a folder may hold: what can be fed is, whatever lies beside it.
+  /// A folder may hold anything: pictures that can be fed are, whatever lies beside it.
   void a_folder_of_every_kind_of_picture() {
     if (!picture_formats()[0].lacked.empty() || !picture_formats()[1].lacked.empty()) return;
     using Kind = PngToWrite::Kind;

@@ -83,7 +83,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
       return json_of(all);
     };
     QVERIFY(tells(simulate({first + "#2"})));
-    // What the placement was made from, too, where it is a server's file.
+    // The recording that the placement was made from, too, where it is a server's file.
     const std::string file = scratch_.path("made-from.json");
     const Arguments exported = {"export", first + "#2", "--format", "vllm-pr49572", "-o", file};
     VERIFY_DONE(run_program(exported), exported);

@@ -241,7 +241,7 @@ class ContractPlaceTest : public QObject, private Placements {
         QVERIFY(d[figure]["ci95"][0].get<double>() <= value && value <= d[figure]["ci95"][1].get<double>());
       }
     QVERIFY(j["differences"][0]["imbalance"]["value"].get<double>() != 0);
-    // What steps cost and how that differs stand in one unit.
+    // Costs of steps and their differences have one unit.
     const std::string quick =
         scratch_.write("quick.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
@@ -331,7 +331,7 @@ class ContractPlaceTest : public QObject, private Placements {
                j.dump().c_str());
       QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
     }
-    // Where the model's sizes are known, less traffic is not advised at dearer steps.
+    // If the model's sizes are known, less traffic is not advised at dearer steps.
     const std::string advice = j["advice"].get<std::string>();
     QVERIFY2(kSanitized || advice.starts_with("result: less traffic") ||
                  advice.find(": the result has less traffic than both, but its steps take") < 6,

@@ -1,4 +1,5 @@
-// What tests of place share: counts of a published example, a cluster of two nodes, and what the verb says of them.
+// Parts that tests of place share: counts of a published example, a cluster of two nodes, and what the verb says of
+// them.
 #pragma once
 #include <string>
 

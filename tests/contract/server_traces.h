@@ -1,4 +1,4 @@
-// What serving and training systems leave, made up: small and complete, and to be damaged.
+// Traces of serving and training systems, made up: small and complete, and to be damaged.
 #pragma once
 #include <cstdint>
 #include <cstring>

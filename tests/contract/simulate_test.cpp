@@ -1,4 +1,4 @@
-// What a recorded routing would do on GPUs that are not there: figures that agree with those of place, and what is
+// The steps of a recorded routing on GPUs that are not there: figures that agree with those of place, and what is
 // refused.
 #include <cmath>
 
@@ -149,7 +149,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     QCOMPARE(j["dropped_choices"].get<int64_t>(), dropped);
     QVERIFY(j["assumptions"].dump().find(std::to_string(dropped) + " choices dropped by capacity cost nothing") !=
             std::string::npos);
-    // What was dropped then does not come back.
+    // Choices that were dropped then do not come back.
     const Json wide = simulated(session, {"--capacity-factor", "8"});
     QVERIFY2(wide["capacity"]["dropped"] == 0 && wide["capacity"]["lossless"] == false,
              wide["capacity"].dump().c_str());
@@ -196,7 +196,7 @@ class ContractSimulateTest : public QObject, private Simulations {
             near(halves["step_ms"]["without_overlap"].get<double>(), tight["step_ms"]["mean"].get<double>()));
     QVERIFY(halves["collective"]["dispatch"]["bytes"].get<double>() <
             simulated(session, {"--collective", "0"})["collective"]["dispatch"]["bytes"].get<double>());
-    // Of counts 90, 60, 30 and 20 of 200 at most 50 each stay.
+    // From the counts 90, 60, 30 and 20 of 200 at most 50 each stay.
     const Json counts = json_of({"simulate", scratch_counts(), "--cluster", cluster_, "--hidden", "64", "--ffn", "32",
                                  "--capacity-factor", "1", "--json", "-"});
     QVERIFY2(near(counts["capacity"]["dropped_share"].get<double>(), 50. / 200), counts["capacity"].dump().c_str());

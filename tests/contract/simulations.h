@@ -1,4 +1,4 @@
-// What tests of simulate share: a recorded routing, a cluster of two nodes, and what the verb says of them.
+// Parts that tests of simulate share: a recorded routing, a cluster of two nodes, and what the verb says of them.
 #pragma once
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-// What there is, and what there is not yet.
+// The verbs that exist, and those that do not yet.
 #include "core/base/listed_words.h"
 #include "core/base/pass_names.h"
 #include "core/exports/export_formats.h"

@@ -1,4 +1,4 @@
-// What the program says of its own results: right ones pass in every format, what a format costs is a figure of its
+// The program's verdict on its own results: right ones pass in every format, what a format costs is a figure of its
 // own, with a limit.
 #include <cmath>
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What goes wrong is said in place, and the rest of the window goes on.
+// Faults are said in place, and the rest of the window goes on.
 #include <QFile>
 #include <QLabel>
 #include <QPushButton>

@@ -219,7 +219,7 @@ class SimulationViewTest : public QObject, private SimulationFixture {
     settle(view, context_of(none));
     QVERIFY2(view.has_content(), qPrintable(view.message()));
     QCOMPARE(picture_of(view)->page().step.mean_ms, simulated(session_, "8x-h100").mean_ms);
-    // What does not hold the experts is refused, and another choice brings the figures back.
+    // A cluster that does not hold the experts is refused, and another choice brings the figures back.
     control_of<QComboBox>(view, "Cluster")->setCurrentText("gb200-nvl72");
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.message().contains("do not divide among 72 GPUs"));

@@ -69,7 +69,7 @@ class LabelledFoldersTest : public QObject {
              data->warnings()[0].c_str());
   }
 
-  /// What somebody left behind is no class and no reason to refuse the others.
+  /// A stray file is no class and no reason to refuse the others.
   void an_empty_folder_is_ignored_and_named() {
     const Scratch scratch;
     const auto warned = [](const Dataset& data, const char* words) {

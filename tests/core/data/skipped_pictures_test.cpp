@@ -181,7 +181,7 @@ class SkippedPicturesTest : public QObject {
       expected.resize(96, 1);
       return expected;
     }());
-    // Of one channel: grey fits, colours do not.
+    // With one channel grey fits, colours do not.
     const auto of_grey = opened(scratch.path("p"), 1);
     QCOMPARE(of_grey->items(), int64_t{1});
     const auto skips = of_grey->skipped();
@@ -193,7 +193,7 @@ class SkippedPicturesTest : public QObject {
             says("is a colour picture with opacity, the model takes grey ones"));
     QCOMPARE(of_grey->batch(0).find_input("pixels")->reals, std::vector<float>(16, 0.2F));
     QVERIFY(opened(scratch.path("p"), 4)->items() == 1);
-    // What becomes another picture after the opening is an error of the run.
+    // A picture that changes after the opening is an error of the run.
     scratch.write("p/a.dat", "?");
     VERIFY_BAD_INPUT(data->batch(0), scratch.path("p/a.dat"), "is not a picture");
   }

@@ -64,7 +64,7 @@ class OperatorRulesTest : public QObject {
     rule.kind = ProtocolKind::exit_threshold;
     const ValueId d = b.route(logits, rule, "exit");
     QCOMPARE(b.graph().value(d).branches, 2);
-    // Where each score is of a branch there may be fewer.
+    // There may be fewer if each score is of a branch.
     QVERIFY(complaint([&] { b.route(logits, {}, "experts"); }).find("1 to 4096 branches") != std::string::npos);
   }
 

@@ -57,13 +57,13 @@ class LeaveOutTest : public QObject {
              std::string("applied; moe: 3 of 500 held-out cells otherwise, at most 1.6 % at 95 %"));
     // A cell that capacity dropped went otherwise.
     QCOMPARE(told(one, {{"moe", {{0, 0, 497}, 500, 3}}}).held_out[0].otherwise, int64_t{3});
-    // Of several routers the one that says least for the pass; where padding is left out, real cells alone.
+    // Among several routers the one that says least for the pass; where padding is left out, real cells alone.
     const RouterLoad exit{{0, 3}, 503, 3, {0, 0}, 40};
     QCOMPARE(told(two, {{"moe", {{0, 0, 500}, 500, 3}}, {"exit", exit}}).reason,
              std::string("applied; 0 of 40 held-out cells otherwise, at most 7.3 % at 95 %"));
     QCOMPARE(told(two, {{"moe", {{0, 1, 499}, 500, 3}}, {"exit", exit}}).reason,
              std::string("applied; moe: 1 of 500 held-out cells otherwise, at most 0.95 % at 95 %"));
-    // Of several branches a cell the loads give no more than a lower bound.
+    // With several branches a cell the loads give no more than a lower bound.
     QCOMPARE(told(pair, {{"moe", {{90, 95, 15}, 100, 3}}}).reason,
              std::string("applied; moe: at least 10 of 100 held-out cells otherwise"));
     QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 3}}}).reason, std::string("applied; no held-out cell came to them"));

@@ -56,7 +56,7 @@ class LivesrTest : public QObject {
     });
   }
 
-  /// Of Brainstorm (OSDI'23): 165 convolutions and 99 K parameters a network of 8 channels, 88 patches.
+  /// From Brainstorm (OSDI'23): 165 convolutions and 99 K parameters a network of 8 channels, 88 patches.
   void presets_are_the_paper_s_network() {
     for (const auto& [channels, parameters] : {std::pair{8, 99'139}, {12, 221'715}, {16, 392'963}, {20, 612'883}})
       for (const int networks : {4, 10}) {

@@ -1,4 +1,4 @@
-// What a plan says of nodes and values outlives rewriting: copies say it too, what is merged said the same, and what
+// Annotations of nodes and values outlive rewriting: copies say it too, what is merged said the same, and what
 // would be lost is left as it is, by name. And the pass that says something itself: bf16-storage.
 #include "core/graph/annotation_rules.h"
 
@@ -198,7 +198,7 @@ class AnnotationsInPassesTest : public QObject {
     const PassResult apart = apply("vertical-fusion", written);
     QVERIFY2(apart.reason.ends_with("; not folded, because of their annotations: %act0"), apart.reason.c_str());
     QCOMPARE(count_nodes(apart.graph, "activation"), size_t{1});
-    // Of the product that takes another in it is still said which kernel runs it.
+    // For the product that takes another in it is still said which kernel runs it.
     const Graph forced = experts({"up0.kernel=linear.panels"});
     const PassResult kept = apply("vertical-fusion", forced);
     QVERIFY(to_text(kept.graph)

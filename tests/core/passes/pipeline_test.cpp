@@ -35,7 +35,7 @@ Ids all_but(const Ids& left_out) {
 /// "one of A, B, C", of all that there are.
 std::string listed() { return "one of " + joined(ids_of(passes())); }
 
-/// What ran of one pass, among outcomes or chosen passes.
+/// Holds what ran of one pass, among outcomes or chosen passes.
 template <class Ran>
 const Ran& of(const std::vector<Ran>& all, std::string_view id) {
   for (const Ran& one : all)
@@ -143,7 +143,7 @@ class PipelineTest : public QObject {
     off.disable = {"dead-path"};
     QCOMPARE(complaint(off),
              std::string("--pass-option: pass dead-path does not run (enable it, or leave its option out)"));
-    // What says the standard is not set at all; the rest has one form.
+    // An option at its default is not set at all; the rest has one form.
     const std::vector<ChosenPass> chosen =
         select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}},
                                    {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});

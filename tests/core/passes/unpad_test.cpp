@@ -50,7 +50,7 @@ PassInput input_with(const Graph& graph, const LoadProfile& profile, const Masks
   return {graph, profile, nullptr, {}, masks};
 }
 
-/// What differs in cells that count, of the same bits at all; cells that pad must be zeros. Empty: nothing.
+/// Returns what differs in cells that count, of the same bits at all; cells that pad must be zeros. Empty: nothing.
 std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inputs,
                                      const std::vector<OutputValue>& plain, const std::vector<OutputValue>& compacted,
                                      bool same_bits, bool zeros) {

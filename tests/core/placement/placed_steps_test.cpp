@@ -59,7 +59,7 @@ TokenRoutes drawn(bool homes, uint32_t seed) {
                       seed);
 }
 
-/// What replicas and tokens do, beside what they do without a word.
+/// Says what replicas and tokens do, beside what they do without a word.
 struct Ways {
   const char* name;
   ReplicaRule replicas;

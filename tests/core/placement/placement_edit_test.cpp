@@ -67,7 +67,7 @@ Parts parts_of(bool homes, bool twice, uint32_t seed) {
   return p;
 }
 
-/// What replicas and tokens do in the cost of steps.
+/// Says what replicas and tokens do in the cost of steps.
 struct Ways {
   const char* name = "";
   ReplicaRule replicas = ReplicaRule::even;
@@ -100,7 +100,7 @@ std::vector<double> counted_loads(const Placement& p, size_t layer, const std::v
   return ranks;
 }
 
-/// What is wrong with the figures; empty: they are those of the placement as it stands.
+/// Wrong decisions with the figures; empty: they are those of the placement as it stands.
 std::string wrong_figure(const PlacementEdit& edit, const Parts& p, Backend backend, const Ways& ways = {}) {
   const Placement& now = edit.placement();
   for (size_t i = 0; i < 2; ++i) {
@@ -263,7 +263,7 @@ class PlacementEditTest : public QObject {
   void what_may_not_be_says_why() {
     const Parts p = parts_of(false, false, 1);
     PlacementEdit edit = edit_of(p, contiguous_placement(kLayers, kBranches, 18, kRanks), Backend::per_rank);
-    // Of three slots a GPU: 0 to 2 on GPU 0, ..., 9 to 11 on GPU 3; again 0 to 2 on GPU 4 and 3 to 5 on GPU 5.
+    // With three slots a GPU: 0 to 2 on GPU 0, ..., 9 to 11 on GPU 3; again 0 to 2 on GPU 4 and 3 to 5 on GPU 5.
     QCOMPARE(edit.swap_fault(0, 0, 2), std::string("both slots are on GPU 0: nothing would change"));
     QCOMPARE(edit.swap_fault(0, 0, 12), std::string("both slots hold expert 0"));
     QCOMPARE(edit.swap_fault(0, 0, 13), std::string("expert 0 is on GPU 4 already"));

@@ -1,4 +1,4 @@
-// What is advised, and whether it says what may be chance.
+// Advice, and whether it says what may be chance.
 #include "core/planning/advice.h"
 
 #include "tests/testing/testing.h"

@@ -1,4 +1,4 @@
-// What measured calls change in the cost of a step, on planted laws; and what stays as it was.
+// The change of a step's cost by measured calls, on planted laws; and what stays as it was.
 #include "core/planning/calibrated_model.h"
 
 #include <cmath>
@@ -74,7 +74,8 @@ struct Calibrated {
   CalibrationUse use;
 };
 
-/// What each of so many ranks does of `tokens` tokens each, routed evenly: over the network, and of all its experts.
+/// Returns what each of so many ranks does of `tokens` tokens each, routed evenly: over the network, and of all its
+/// experts.
 std::vector<RankWork> even_work(const Cluster& cluster, double tokens) {
   RankWork w;
   w.active = static_cast<double>(kExperts) / cluster.ranks(), w.rows = kRowTile * w.active;

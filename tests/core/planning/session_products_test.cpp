@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kHidden = 48, kFfn = 160;
 
-/// What is planted: 2 experts of so many products, batches of so many rows for the first.
+/// Holds what is planted: 2 experts of so many products, batches of so many rows for the first.
 struct Planted {
   const char* machine = R"({"backend":"cpu","name":"Some CPU","threads":2})";
   const char* dataset = R"({"settings":{"dtype":"bf16"}})";

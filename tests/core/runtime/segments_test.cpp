@@ -44,7 +44,7 @@ std::vector<RepeatId> repeats_around(const Program& program, int32_t step) {
   return around;
 }
 
-/// What is wrong with a tree, in a sentence; empty: nothing.
+/// Wrong decisions with a tree, in a sentence; empty: nothing.
 std::string defect(const Planned& p) {
   std::vector<const Segment*> leaves;
   add_leaves(p.tree().root, leaves);

@@ -58,7 +58,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& path, const std
   return rows;
 }
 
-/// What a session says in one place alone.
+/// Names what a session says in only one place.
 constexpr const char* kSaidOnce[] = {
     "meta.value",
     "model.fingerprint",

@@ -1,4 +1,4 @@
-// What is refused: files that are no session, damaged ones, tables that contradict each other, missing permissions.
+// Refused files: those that are no session, damaged ones, tables that contradict each other, missing permissions.
 #include <random>
 
 #include "core/session/schema.h"

@@ -1,4 +1,4 @@
-// What a budget did, in words that say of what each figure is.
+// The work of a budget, in words that say what each figure belongs to.
 #include "core/summary/budget_text.h"
 
 #include "tests/testing/testing.h"
@@ -58,7 +58,7 @@ class BudgetTextTest : public QObject {
   }
 
   void two_counts_are_not_taken_for_one() {
-    // What a control group holds is more than what is resident in the process, or less: files that are mapped count
+    // The memory of a control group is more than what is resident in the process, or less: files that are mapped count
     // where they were read.
     BudgetFigures b = half();
     b.held_counted = "control group", b.peak_bytes = 90 * kMiB;

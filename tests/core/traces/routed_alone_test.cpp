@@ -43,7 +43,7 @@ class RoutedAloneTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  /// Of a model of 4 routed experts, and so many shared ones.
+  /// A trace of a model of 4 routed experts, and so many shared ones.
   TraceSource source_of(int32_t shared) const {
     TraceSource source{MappedFile::open(scratch_.write("trace", "its content is not looked at")), {}};
     source.model.branches = 4, source.model.shared = shared;
