@@ -81,22 +81,23 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
       "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an "
       "engine's step";
   std::vector<std::string> out = {
-      f.trust && f.trust->share > 0 ? "calibrated phases take what measured calls of an even all-to-all or of products "
-                                      "take, alone and without waiting: not an "
-                                      "engine's step; of the others " +
-                                          sheets
-                                    : sheets,
+      f.trust && f.trust->share > 0
+          ? "calibrated phases take the times of measured calls of an even all-to-all or of products "
+            "by themselves, without waiting: not an "
+            "engine's step; of the others " +
+                sheets
+          : sheets,
       f.rest_ms ? "a step is the sum of its layers' dispatch, slowest GPU's experts, combine, and of the stated rest: "
                   "attention, norms, "
                   "sampling, which nothing overlaps"
                 : "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense "
                   "layers are not in it",
       task.cluster.rank_cost.empty()
-          ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
+          ? "all messages of a layer begin together; ports send and receive at the same time, on fabric and network"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
-      task.model.expert_curve
-          ? "experts take what their products took alone with as many rows, those of a GPU one after the other"
-          : "experts read all of their weights once a layer, rows are padded to 64"};
+      task.model.expert_curve ? "an expert takes the measured time of its products with as many rows; experts of a GPU "
+                                "run one after the other"
+                              : "experts read all of their weights once a layer, rows are padded to 64"};
   if (task.objective->residence() == Residence::follow)
     out.emplace_back(
         "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is "

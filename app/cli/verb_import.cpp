@@ -68,7 +68,7 @@ std::string import_text(const ImportFigures& f) {
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
     rows.push_back({"left out", counted(f.rows_shared, "row") +
-                                    " of fused shared experts: every token goes there, which is not a routing"});
+                                    " of fused shared experts: every token goes there, which is not routing"});
   known();
   bool first = true;
   for (size_t i = 0; i < f.lacks.size(); ++i) {

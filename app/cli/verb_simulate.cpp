@@ -207,7 +207,7 @@ class SimulateVerb : public Verb {
     app.add_option_function<std::string>(
            "--oversubscription",
            [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
-           "Divides the uplink of a node: what its network ports could send / what the uplink carries (default: 1).")
+           "Sets the rate of a node's network ports divided by the rate of its uplink (default: 1).")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--capacity-factor",

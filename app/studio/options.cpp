@@ -14,7 +14,7 @@ namespace stormcell::studio {
 namespace {
 
 const QString kPurpose = "shows where a model's data goes, makes the model faster, and compares";
-const QString kOpened = "a .storm file, S.storm#3 for its run 3; or a model or a trace";
+const QString kOpened = "a .storm file (S.storm#3 is its run 3), a model or a trace";
 
 /// The options, by what they are.
 struct Known {

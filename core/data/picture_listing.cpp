@@ -127,7 +127,7 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     if (std::find(list.folders.begin(), list.folders.end(), there) != list.folders.end())
       found.warnings.push_back(folder + ": there is no folder " + std::string(lacked) + " beside " +
                                std::string(there) +
-                               ", which is taken for a class: how near pictures come to targets is not known");
+                               ", which is taken for a class, so the pictures are not compared with targets");
   struct Place {
     double turn;  ///< the middle of its part of the class
     std::string name;
@@ -138,7 +138,7 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     const std::string inner = (fs::path(folder) / of).string();
     const std::vector<std::string> files = files_alone(inner, found.warnings);
     if (files.empty()) {
-      found.warnings.push_back(inner + ": holds no picture, so there is none here of a class " + in_quotes(of));
+      found.warnings.push_back(inner + ": holds no picture, so the data has none of the class " + in_quotes(of));
       found.empty_classes.push_back(of);
     }
     for (size_t i = 0; i < files.size(); ++i)

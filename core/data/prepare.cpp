@@ -64,7 +64,8 @@ void Dataset::read_spaces() {
                                      [](const InputSpec& i) { return i.sizes.has_value(); });
   for (const Space& space : filled_) {
     if (free_size && space.content == Content::fixed && space.cells_per_item != 1)
-      bad_input("space " + space.name, "has cells of an item that data fill, and the model takes pictures of any size",
+      bad_input("space " + space.name,
+                "has cells of an item that the data fill, and the model takes pictures of any size",
                 "this version knows their number for one size only");
     if (space.content == Content::fixed && space.cells_per_item == 0)
       bad_input("space " + space.name, "has a number of cells that no input gives",

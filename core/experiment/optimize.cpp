@@ -266,7 +266,7 @@ class Optimization {
       leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") +
                          ", each upon those before it");
     if (candidates_.only_together)
-      leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
+      leave_out_for_time("passes were measured only all together, so none was left out for a loss");
     if (rounds_.is_cut()) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 

@@ -342,7 +342,7 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + counted_parts(paired.parts().count, paired.parts().unit) +
                          ", fewer than " + std::to_string(kFewestParts) +
-                         ": whether differences may be chance is not known");
+                         ", so it is not known whether differences may be chance");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     const auto compare = [&](const Layout& a, const Layout& b) {

@@ -15,12 +15,12 @@ constexpr std::array kSolvers = {
                     "the EPLB rule: replicas for the most loaded experts, then packing by load", false, false},
     PlacementSolver{SolverKind::load, "load",
                     "balance only: it improves what the EPLB rule leaves, and no replica is idle", false, true},
-    PlacementSolver{
-        SolverKind::joint, "joint",
-        "what steps cost, or traffic at about EPLB's balance (--aim), by searches that a validation part judges", true,
-        true},
+    PlacementSolver{SolverKind::joint, "joint",
+                    "the cheapest steps, or the least traffic at about EPLB's balance (--aim), by searches that a "
+                    "validation part judges",
+                    true, true},
     PlacementSolver{SolverKind::exact, "exact",
-                    "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots", true, true},
+                    "the best placement for the same aims, up to 8 experts on 4 GPUs, without spare slots", true, true},
     PlacementSolver{SolverKind::keep, "keep",
                     "the layout that --from names, else the contiguous one that servers begin with", false, false},
 };

@@ -119,7 +119,7 @@ void check_tables(const SessionReader::State& s, const Progress& progress) {
     progress.report("checking tables", done++, kAll);
     const std::string table = owned.table;
     Statement find(s.db, ("SELECT 1 FROM " + table + " WHERE " + owned.lost + " LIMIT 1").c_str());
-    if (find.step()) s.damaged("table " + table + " has a row of something that is not there");
+    if (find.step()) s.damaged("table " + table + " has a row of something that does not exist");
   }
   for (const char* rule : kRules) {
     progress.report("checking tables", done++, kAll);

@@ -227,7 +227,7 @@ class DigitsTest : public QObject {
     VERIFY_DONE(run_program(profile), profile);
     for (const char* verb : {"place", "simulate"})
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", "preset:8x-h100"}), session,
-                     "its routers are exits, no experts: nothing to place");
+                     "its routers are exits and not experts, so there is nothing to place");
   }
 
   /// The exits at which items leave need no labels.

@@ -198,7 +198,7 @@ class ExitTargetTest : public QObject {
     VERIFY_REFUSED((short_run("optimize", kModel, kSample, {"--batch", "60", "--target-quality", "0.9"})),
                    "--target-quality", "one batch");
     VERIFY_REFUSED((short_run("optimize", kModel, "random:8x20x20x1", {"--target-quality", "0.9"})), "--target-quality",
-                   "does not say what is right");
+                   "does not say which answers are right");
     VERIFY_REFUSED(
         (short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9"})),
         "--target-quality", "has no chain of exits");
@@ -218,7 +218,7 @@ class ExitTargetTest : public QObject {
     const Json first = {{"router", "exits.0.router"}, {"threshold", 0.5}},
                second = {{"router", "exits.1.router"}, {"threshold", 0.5}};
     refused({second, first}, kModel, "in the order in which they run: exits.0.router, exits.1.router");
-    refused(Json::array({first}), kModel, "expected one of each exit");
+    refused(Json::array({first}), kModel, "expected one threshold for each exit");
     refused({first, {{"router", "exits.1.router"}, {"threshold", 3}}}, kModel,
             "the threshold 3 of \"exits.1.router\" is out of range: from -1 to 2 (");
     refused(Json::array({first}), "demo:switch-names", "demo:switch-names has none");

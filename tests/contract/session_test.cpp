@@ -154,7 +154,7 @@ class ContractSessionTest : public QObject {
       };
       VERIFY_REFUSED(inspect(empty), empty, "is empty, not a session");
       VERIFY_REFUSED(inspect(text), text, "not a session");
-      VERIFY_REFUSED(inspect(headless), headless, "is not a session: it does not begin as one");
+      VERIFY_REFUSED(inspect(headless), headless, "is not a session: it does not begin like one");
       VERIFY_REFUSED(inspect(missing), missing, "no such file");
     }
     VERIFY_REFUSED((Arguments{"compare", empty, empty}), empty, "is empty, not a session");

@@ -218,7 +218,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
     imported(scratch_.write("one-sum.json", R"({"logical_count": [[8,1,1,8]]})"), counts);
     VERIFY_REFUSED(
         (Arguments{"place", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--calibration", negative}),
-        "--calibration", "is of steps, and the data is one sum of many");
+        "--calibration", "is about steps, and the data is one sum of many");
   }
 };
 

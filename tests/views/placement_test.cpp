@@ -446,7 +446,7 @@ class PlacementViewTest : public QObject {
     PlacementView unequal;
     run_load(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
     QVERIFY(!unequal.has_content());
-    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"),
+    QVERIFY2(unequal.message().contains("only layers with equal numbers of experts can be placed"),
              qPrintable(unequal.message()));
   }
 

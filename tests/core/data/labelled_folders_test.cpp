@@ -64,7 +64,7 @@ class LabelledFoldersTest : public QObject {
     std::filesystem::create_directories(scratch.path("d/dog"));
     const auto data = opened(scratch.path("d"));
     QCOMPARE(data->classes(), (Texts{"cat", "dog"}));
-    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so there is none here of a class \"dog\"") !=
+    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so the data has none of the class \"dog\"") !=
                  std::string::npos,
              data->warnings()[0].c_str());
   }

@@ -152,7 +152,8 @@ class ReorderTest : public QObject {
   }
 
   void it_says_why_it_does_not_apply() {
-    const char* kNothing = "nothing before a router waits for its decision: all is needed for it, or by most cells";
+    const char* kNothing =
+        "no work before a router can wait for its decision: the decision or most cells need all of it";
     QCOMPARE(apply(exit(Needed::for_the_decision), loads({60, 40})).parameters,
              (PassParameters{{"exit", "1"}}));  // the norm and its sum
     QCOMPARE(products_in_branches(apply(exit(Needed::for_the_decision), loads({60, 40})).graph), size_t{2});
