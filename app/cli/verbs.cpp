@@ -120,7 +120,7 @@ constexpr std::array kVerbs = {
             make_batch,
             {"jobs.json", "jobs.json --json results.json", "jobs.json --all --log-file log.txt"}},
     VerbRow{
-        "doctor", "", "prints what this machine has and which of it is used", make_doctor, {"", "--all", "--json -"}},
+        "doctor", "", "prints what this machine has and which parts are used", make_doctor, {"", "--all", "--json -"}},
 };
 
 // An internal verb: optimize and run call it to measure again in a fresh process. No help names it.
