@@ -298,7 +298,7 @@ class SessionCheckTest : public QObject {
     row("a summary", "UPDATE run SET summary = 'x' WHERE id = 2", "the summary of run #2 is not JSON");
     row("a state", "UPDATE run SET status = 'over' WHERE id = 2", "run #2 has the state 'over'");
     row("a model", "UPDATE run SET model = 9 WHERE id = 2", "run #2 is of a model that is not there");
-    row("its number", "DELETE FROM meta WHERE key = 'id'", "its id is not told");
+    row("its number", "DELETE FROM meta WHERE key = 'id'", "its id is missing");
     row("a note", "INSERT INTO annotation VALUES(1, 0, 'k', 'no')", "a note on step 0 of run #1 is not JSON");
     row("a placement of no run", "INSERT INTO placement VALUES(9, 77, 'n', 'eplb', '', '{}', '{}')",
         "table placement has a row of something that does not exist");
