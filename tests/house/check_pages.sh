@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # check_pages.sh ROOT: pages that users read are in plain English. In README, docs/add-*.md, docs/guide, docs/reference,
-# docs/method, docs/servers, docs/{architecture,concepts,missing,session-format,status}.md and the newer pages of
+# docs/method, docs/servers, docs/{architecture,concepts,missing,models,session-format,status}.md and the newer pages of
 # docs/benchmarks no sentence has more than 40 words, or more than one colon or semicolon. A page of the guide has at
 # most 1,500 words, begins with a command and ends with the section "Next". A line of the status has a state and a test
 # that exists. Links between pages of the tree lead to a page and to a title that are there. The list of decisions has
@@ -16,8 +16,9 @@ failures=0
 complain() { echo "$*"; failures=$((failures + 1)); }
 
 plain=()
-for f in README.md docs/{concepts,architecture,status,missing,session-format}.md docs/guide/*.md docs/reference/*.md \
-  docs/method/*.md docs/servers/*.md docs/add-*.md docs/benchmarks/{demos,engine,gpu-plans,house,imports,measuring}.md; do
+for f in README.md docs/add-*.md docs/{architecture,concepts,missing,models,session-format,status}.md docs/guide/*.md \
+  docs/reference/*.md docs/method/*.md docs/servers/*.md \
+  docs/benchmarks/{demos,engine,gpu-plans,house,imports,measuring}.md; do
   if [ -f "$f" ]; then plain+=("$f"); fi
 done
 if [ ${#plain[@]} -eq 0 ]; then echo "no pages below $PWD"; exit 1; fi
