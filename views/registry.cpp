@@ -48,7 +48,7 @@ constexpr ViewEntry kViews[] = {
     {"placement", QT_TRANSLATE_NOOP("views", "Placement"),
      QT_TRANSLATE_NOOP("views", "Which expert is on which GPU, and what moving one changes"), make<PlacementView>},
     {"simulation", QT_TRANSLATE_NOOP("views", "Simulation"),
-     QT_TRANSLATE_NOOP("views", "What the recorded steps would take on GPUs that one does not have"),
+     QT_TRANSLATE_NOOP("views", "What the recorded steps would take on GPUs that you do not have"),
      make<SimulationView>},
 };
 

@@ -119,7 +119,8 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
 PictureListing in_classes(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (!list.labels.empty())
-    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both give labels", "keep one of them");
+    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, and both would give labels",
+              "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
   for (const auto& [there, lacked] :

@@ -58,7 +58,8 @@ void Dataset::read_spaces() {
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
     if (++pictures > 1)
-      bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
+      bad_input("input " + spec.name, "needs a second picture of an item",
+                "this version reads one picture of each item");
   }
   const bool free_size = std::any_of(options_.inputs.begin(), options_.inputs.end(),
                                      [](const InputSpec& i) { return i.sizes.has_value(); });

@@ -136,7 +136,7 @@ constexpr std::array kServers = {
     FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
              [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"answers", "a file of answers of a server without routed_experts",
-             "ask the server for routed_experts: docs/servers says how", kNoUse, "",
+             "ask the server for routed_experts, as the guide's page recordings shows", kNoUse, "",
              // Questions with choices have none of the other keys. The second form is of SGLang's /generate.
              [](Look l) {
                if (l.json.has("meta_info")) return l.json.has("text") || l.json.has("output_ids");

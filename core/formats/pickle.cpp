@@ -248,7 +248,7 @@ class Machine {
   void append(const std::vector<PickleValue>& items, Kind kind) {
     if (kind == Kind::dict && items.size() % 2) wrong("a key without a value");
     PickleValue& to = top();
-    if (!to.is(kind)) wrong("items for what is not a list or dictionary");
+    if (!to.is(kind)) wrong("items for something that is not a list or dictionary");
     to.node->items.insert(to.node->items.end(), items.begin(), items.end());
   }
 
@@ -280,7 +280,7 @@ class Machine {
     memo_[at] = top();
   }
   void recall(size_t at) {
-    if (at >= memo_.size()) wrong("it names a value that it did not keep");
+    if (at >= memo_.size()) wrong("it refers to a value that it did not keep");
     stack_.push_back(memo_[at]);
   }
 

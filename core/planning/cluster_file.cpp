@@ -102,7 +102,7 @@ class ClusterReader {
   }
 
   [[noreturn]] void wrong(const std::string& what) const {
-    bad_input(path_, what, "resources/clusters/2x8-h100.json shows what a cluster is");
+    bad_input(path_, what, "the guide's page placement says what a cluster file holds");
   }
 
   const Json& part(const char* key) const {

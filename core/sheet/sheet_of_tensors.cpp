@@ -85,7 +85,7 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
     sheet.family = network->family;
     std::string text = "looks like " + std::string(network->name);
     if (!network->family.empty())
-      text += ": the program under " + sheet.family + " in docs/models.md writes the folder that opens";
+      text += ": the program under " + sheet.family + " on the page of our own layouts writes the folder that opens";
     sheet.lacks.push_back({text, "", 0});
   }
   add_lacks(sheet, lacking_operations(tally, sheet.layers));

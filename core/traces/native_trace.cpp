@@ -408,7 +408,8 @@ class NativeTrace {
           wrong_element(l.name + ".indices", cell, j, "is a choice of a cell that did not meet the router");
       return;
     }
-    if (stack != router.stack) wrong_element(l.name + ".indices", cell, 0, "is a choice of a cell of another stack");
+    if (stack != router.stack)
+      wrong_element(l.name + ".indices", cell, 0, "is a choice of a cell that belongs to another stack");
     const size_t first = l.choice.size();
     for (int64_t j = 0; j < l.k; ++j) {
       const int32_t branch = element<int32_t>(l.indices, begin + j);

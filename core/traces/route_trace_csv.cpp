@@ -245,7 +245,7 @@ class RouteTrace {
     auto [known, is_new] = ended_at_.try_emplace(turn_, -1);
     if (!is_new && first_ <= known->second)
       wrong("step " + std::to_string(first_) + " of turn " + std::to_string(turn_) +
-                " comes again: a row twice, or out of order",
+                " comes again, so a row is there twice or out of order",
             kRecordAgain);
   }
 

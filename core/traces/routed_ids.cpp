@@ -99,11 +99,11 @@ class RoutedIdsReader {
   void read_lists(const Json& rows) {
     out_.rows = std::ssize(rows), out_.layers = out_.width = 0;
     for (const Json& layers : rows) {
-      if (!layers.is_array()) wrong("is a list of other things than lists, expected [tokens][layers][k]");
+      if (!layers.is_array()) wrong("is a list, but not of lists, expected [tokens][layers][k]");
       if (&layers == &rows[0]) out_.layers = std::ssize(layers);
       if (std::ssize(layers) != out_.layers) wrong("has tokens with different numbers of layers");
       for (const Json& choices : layers) {
-        if (!choices.is_array()) wrong("is a list of lists of other things than lists, expected [tokens][layers][k]");
+        if (!choices.is_array()) wrong("is a list of lists, but not of lists of lists, expected [tokens][layers][k]");
         if (&choices == &rows[0][0]) out_.width = std::ssize(choices);
         if (std::ssize(choices) != out_.width) wrong("has layers with different numbers of choices");
         for (const Json& id : choices) push(whole(id));

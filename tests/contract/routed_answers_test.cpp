@@ -378,7 +378,7 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     verify_refused_answer(in_choice("\"AQAAAAI\""), "and looks like base64 without its padding");
     verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers with different numbers of choices");
     verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens with different numbers of layers");
-    verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists of other things than lists");
+    verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists, but not of lists of lists");
     verify_refused_answer(in_choice("[[[0, 1.5], [2, 3]]]"), "holds something that is not a whole number: 1.5");
     verify_refused_answer(in_choice("[[[0, 1], [2, 4]]]"), "names expert 4");
     verify_refused_answer(in_choice("[[[0, 1], [2, 2]]]"), "names expert 2 twice");

@@ -28,7 +28,7 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   threshold_->setItemData(0, tr("The thresholds of the recorded run"), Qt::ToolTipRole);
   listed_ = add_choice(tr("Table"), tr("The content of the table (Ctrl+T) and of an exported table"),
                        {{tr("figures"), tr("All items with each set of thresholds, and each class")},
-                        {tr("items"), tr("Those of the gallery, each with the exit that it left by")}});
+                        {tr("items"), tr("The items of the gallery, each with the exit that it left by")}});
   run_ = new QPushButton(tr("Run with these thresholds"), this);
   run_->setAccessibleName(run_->text());
   bar()->addWidget(run_);

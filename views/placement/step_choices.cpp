@@ -11,7 +11,7 @@ namespace stormcell::views {
 namespace {
 
 QString tip_of(std::string_view word) {
-  if (word == to_text(ReplicaRule::even)) return StepChoices::tr("Replicas of an expert share its tokens alike");
+  if (word == to_text(ReplicaRule::even)) return StepChoices::tr("Replicas of an expert share its tokens evenly");
   if (word == to_text(ReplicaRule::nearest))
     return StepChoices::tr(
         "A token goes to a replica on its own GPU, else to those of its node alike, else to all alike; where it lives "

@@ -215,7 +215,7 @@ class LabelledFoldersTest : public QObject {
     picture(scratch, "d/cat/b.npy");
     VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is not a picture");
     std::filesystem::remove(scratch.path("d/a.npy"));
-    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both give labels");
+    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, and both would give labels");
     std::filesystem::remove(labels);
     QCOMPARE(opened(folder)->batch(0).labels, Texts{"cat"});
     picture(scratch, "d/cat/deep/b.npy");

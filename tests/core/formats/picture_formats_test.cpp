@@ -60,7 +60,7 @@ class PictureFormatsTest : public QObject {
     VERIFY_BAD_INPUT(in_channels({1, 2, 3, 0.5F, 1, 2, 3, 1}, 4, 3, "x"), "x",
                      "1 pixel of it can be seen through, and nothing");
     VERIFY_BAD_INPUT(in_channels({1, 0, 1, 0}, 2, 1, "x"), "x",
-                     "2 pixels of it can be seen through, and nothing says what lies behind");
+                     "2 pixels of it can be seen through, and nothing says what is behind");
     std::string fits;
     for (int64_t came = 1; came <= 5; ++came)
       for (int64_t wanted = 1; wanted <= 5; ++wanted)

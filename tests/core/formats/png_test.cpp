@@ -52,9 +52,8 @@ class PngTest : public QObject {
     if (is_read())
       VERIFY_BAD_INPUT(open_picture(file), file, "is truncated");
     else
-      VERIFY_BAD_INPUT(
-          open_picture(file), file,
-          "is a PNG, and this build reads none: libpng was not there when it was made (install libpng-dev");
+      VERIFY_BAD_INPUT(open_picture(file), file,
+                       "is a PNG, which this build cannot read: it was made without libpng (install libpng-dev");
   }
 
   void every_kind_gives_its_pixels_data() {
