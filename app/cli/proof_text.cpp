@@ -71,6 +71,8 @@ std::string proof_text(const RunSummaryFigures& f, bool verbose) {
                                     number_text(v.max_rel_diff, 2) + " of the largest value (tolerance " +
                                     number_text(v.tolerance, 1) + ")"});
     rows.push_back({"", v.text});
+    if (const std::string equality = equality_text(v, f.dataset.batches); !equality.empty())
+      rows.push_back({"", equality});
     rows.push_back(
         {"", flips_text(v) +
                  (v.dropped > 0 ? "; the oracle dropped " + counted(v.dropped, "cell") + " for capacity" : "")});

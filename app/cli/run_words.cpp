@@ -49,14 +49,18 @@ std::string proof_sentence(const std::optional<Verification>& v) {
 }
 
 std::string passes_sentence(const RunSummaryFigures& f) {
-  std::vector<std::string> used, left_out;
+  std::vector<std::string> used, left_out, wrong;
   for (const PassReport& p : f.passes) {
     if (p.applied) used.push_back(pass_name(p.name));
-    if (p.left_out) left_out.push_back(pass_name(p.name));
+    if (p.left_out) (p.differs.empty() ? left_out : wrong).push_back(pass_name(p.name));
   }
-  if (used.empty()) return {};
+  const std::string unequal =
+      wrong.empty() ? std::string()
+                    : "It leaves out " + joined_with_and(wrong) + ", because the plan would not be equal to the model.";
+  if (used.empty()) return unequal;
   return "The plan uses " + joined_with_and(used) +
-         (left_out.empty() ? "." : "; it leaves out " + joined_with_and(left_out) + ", which brought nothing.");
+         (left_out.empty() ? "." : "; it leaves out " + joined_with_and(left_out) + ", which brought nothing.") +
+         (unequal.empty() ? "" : " " + unequal);
 }
 
 std::string answers_sentence(const RunSummaryFigures& f) {

@@ -18,6 +18,8 @@
 #include "core/experiment/held_out_rounds.h"
 #include "core/experiment/item_costs.h"
 #include "core/experiment/measure_again.h"
+#include "core/experiment/optimize_phase.h"
+#include "core/experiment/proved_plans.h"
 #include "core/experiment/routing_figures.h"
 #include "core/experiment/run_summary.h"
 #include "core/experiment/time_figures.h"
@@ -38,7 +40,6 @@ namespace {
 
 class Optimization {
  public:
-  /// `found`: the thresholds that its baseline has in the place of the model's own; null: none were asked for.
   Optimization(Workload& work, const FoundTarget* found, const OptimizeOptions& options, const TimeShare& time,
                const Progress& progress)
       : work_(work),
@@ -210,7 +211,6 @@ class Optimization {
   /// verification then fails.
   void find_plan() {
     make_plans(options_.alone ? OnTheirOwn::yes : OnTheirOwn::no);
-    for (const PassOutcome& outcome : candidates_.passed.outcomes) result_->passes.push_back(reported(outcome));
     const double seconds = own_seconds(s_, options_.measure_seconds);
     measure_steadily([&] { measure(seconds); });
     for (size_t i = 0; i < candidates_.alone_of.size(); ++i)
@@ -222,7 +222,6 @@ class Optimization {
       for (const LeftOut& pass : lost) leave_out(pass);
       candidates_ = {};  // before the next ones are made
       make_plans(OnTheirOwn::no);
-      for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
       // Half the time suffices, because the single plans are measured already.
       if (candidates_.final_plan != kNoPlan) measure_steadily([&] { measure(seconds / 2); });
     }
@@ -231,8 +230,26 @@ class Optimization {
   }
 
   void make_plans(OnTheirOwn alone) {
-    stages_.run(Stage::passes,
-                [&] { candidates_ = make_candidates(work_, profile_, chosen_, alone, progress_, ways()); });
+    stages_.run(Stage::passes, [&] {
+      candidates_ = candidates_of(work_, proved_passes(alone), alone, progress_, ways());
+      for (const PassOutcome& outcome : candidates_.passed.outcomes) take_outcome(outcome);
+    });
+  }
+
+  /// Runs the passes, again without each one whose plan a proof finds to be unequal.
+  PipelineResult proved_passes(OnTheirOwn alone) {
+    while (true) {
+      PipelineResult passed = run_passes(work_.pass_input(profile_), chosen_, alone);
+      if (result_->passes.empty())
+        for (const PassOutcome& outcome : passed.outcomes) result_->passes.push_back(reported(outcome));
+      const std::optional<std::string> wrong = proofs_.prove(passed);
+      if (!wrong) return passed;
+      const std::string why = proofs_.proof()->first_difference;
+      leave_out({*wrong, "left out: the plan would not be equal to the model, because " + why});
+      gains_.report(*wrong).differs = why;
+      result_->warnings.push_back("pass " + *wrong +
+                                  " is left out, because its plan is not equal to the model: " + why);
+    }
   }
 
   /// Measures the plan that is kept by itself if the measurement of all plans does not suffice for its speed-up: a
@@ -323,7 +340,9 @@ class Optimization {
   /// All plans mirrored with the baseline over the batches that were not profiled.
   void measure(double seconds) {
     MeasuredPlans plans(s_, all_plans(), progress_);
-    if (!result_->verified) compare_with_baseline();  // a repetition measures plans that were verified
+    if (!result_->verified)  // a repetition measures plans that were verified
+      compare_with_baseline(work_, *baseline_, one_of_each_size(*s_.data, split_.measured), candidates_,
+                            progress_.cancel);
     for (ReadyPlan* plan : all_plans()) plan->guards.clear();
     const bool briefly = candidates_.trying == Trying::briefly;
     constexpr double kOfTrial = 0.5;  // share of the time; the rest is for the stated figures
@@ -335,18 +354,6 @@ class Optimization {
     if (!candidates_.only_together && candidates_.final_plan != kNoPlan) result_->passes_tried_on = times_.batches;
     for (size_t p = 0; p < candidates_.plans.size(); ++p)
       candidates_.unlike[p] = unlike_turns(candidates_.plans[p]->decoded, baseline_->decoded, work_.new_tokens());
-  }
-
-  /// A plan that computes something else has no speed-up.
-  void compare_with_baseline() {
-    candidates_.wrong.assign(candidates_.plans.size(), {});
-    for (const int64_t b : one_of_each_size(*s_.data, split_.measured)) {
-      const std::vector<std::string> differences =
-          differences_from(work_, *baseline_, candidates_.plans, b, progress_.cancel);
-      for (size_t p = 0; p < differences.size(); ++p)
-        if (candidates_.wrong[p].empty() && !differences[p].empty())
-          candidates_.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
-    }
   }
 
   std::vector<ReadyPlan*> all_plans() {
@@ -367,6 +374,11 @@ class Optimization {
     if (how.all_seconds < verify_options(s_).all_seconds && v.batches + v.baseline_batches < s_.data->batch_count())
       leave_out_for_time("the verification compared " + counted(v.batches + v.baseline_batches, "batch") + " of " +
                          std::to_string(s_.data->batch_count()));
+    v.exact = proofs_.proof();
+    if (v.exact && v.exact->equal == false) {
+      v.reasons.push_back("without rounding: " + v.exact->first_difference);
+      v.passed = false;
+    }
     // The measured plan was also compared with the baseline, on batches that the verification may not have reached.
     if (candidates_.final_plan != kNoPlan && !candidates_.wrong[candidates_.final_plan].empty()) {
       v.reasons.push_back("beside the baseline: " + candidates_.wrong[candidates_.final_plan]);
@@ -464,6 +476,9 @@ class Optimization {
   double batch_ms_ = 0;  // mean, of the profile
   LoadProfile profile_, held_out_;
   StatedGains gains_;
+  /// A quarter of the time for verification is for proofs.
+  ProvedPlans proofs_{work_, profile_, std::min(s_.options.verify_seconds, time_.plan.allowed(Stage::verify)) / 4,
+                      progress_};
   Candidates candidates_;
   SteadyMeasuring steady_{
       machine_of(s_, progress_),
@@ -476,25 +491,10 @@ class Optimization {
 
 }  // namespace
 
-std::shared_ptr<const RunSummaryFigures> Experiment::optimize(const OptimizeOptions& optimize,
-                                                              const Progress& progress) {
-  state_->begin_call();
-  const std::vector<ChosenPass> chosen = select_passes(optimize.passes);
-  check_target(*state_);
-  std::vector<TimeShare> shares = time_shares(*state_, optimize, chosen.size(), progress);
-  TimeShare& first = shares.front();
-  if (has_target(state_->options)) first.fit_batches();
-  const double executions = first.plan.allowed(Stage::thresholds) / std::max(first.first.batch, 1e-9);
-  const std::optional<FoundTarget> found = find_thresholds(*state_, chosen, first.split, executions, progress);
-  size_t phase = 0;
-  const auto all = workloads(*state_, found ? found->in_use : RouterThresholds());
-  return of_each_phase(all, optimize.half_done, [&](Workload& work) {
-    TimeShare own = shares[phase];
-    own.is_told = phase == 0;
-    own.plan = own.plan.part(shares.size() - phase++);
-    if (!found) own.fit_batches();
-    return Optimization(work, found ? &*found : nullptr, optimize, own, progress).run();
-  });
+std::shared_ptr<RunSummaryFigures> optimize_phase(Workload& work, const FoundTarget* found,
+                                                  const OptimizeOptions& options, const TimeShare& time,
+                                                  const Progress& progress) {
+  return Optimization(work, found, options, time, progress).run();
 }
 
 }  // namespace stormcell

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/base/counted.h"
+#include "core/verification/verify.h"
 
 namespace stormcell {
 namespace {
@@ -39,9 +40,15 @@ std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan,
 
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen,
                            OnTheirOwn on_their_own, const Progress& progress, const ChooseTrying& choose) {
-  Candidates c;
   progress.report("passes", 0, std::ssize(chosen));
-  c.passed = run_passes(work.pass_input(profile), chosen, on_their_own);
+  return candidates_of(work, run_passes(work.pass_input(profile), chosen, on_their_own), on_their_own, progress,
+                       choose);
+}
+
+Candidates candidates_of(Workload& work, PipelineResult passed, OnTheirOwn on_their_own, const Progress& progress,
+                         const ChooseTrying& choose) {
+  Candidates c;
+  c.passed = std::move(passed);
   const size_t upon = count_applied(c.passed, &PassOutcome::cumulative),
                alone = count_applied(c.passed, &PassOutcome::alone);
   // The first pass that applies is measured alone in any case.
@@ -68,7 +75,7 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
     c.cumulative_of.push_back(
         is_tried ? add(outcome.cumulative, promises, "up to " + std::string(outcome.pass->id), until) : kNoPlan);
     if (c.cumulative_of.back() != kNoPlan) c.final_plan = c.cumulative_of.back();
-    progress.report("passes", std::ssize(c.cumulative_of), std::ssize(chosen));
+    progress.report("passes", std::ssize(c.cumulative_of), std::ssize(c.passed.outcomes));
   }
   for (size_t i = 0; i < c.passed.outcomes.size(); ++i) {
     // A pass on top of nothing is alone.
@@ -84,6 +91,17 @@ Candidates make_candidates(Workload& work, const LoadProfile& profile, const std
   }
   c.wrong.resize(c.plans.size()), c.unlike.resize(c.plans.size());
   return c;
+}
+
+void compare_with_baseline(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches, Candidates& c,
+                           const CancellationToken& cancel) {
+  c.wrong.assign(c.plans.size(), {});
+  for (const int64_t b : batches) {
+    const std::vector<std::string> differences = differences_from(work, baseline, c.plans, b, cancel);
+    for (size_t p = 0; p < differences.size(); ++p)
+      if (c.wrong[p].empty() && !differences[p].empty())
+        c.wrong[p] = differences[p] + ", on batch " + std::to_string(b);
+  }
 }
 
 std::vector<Contribution> contributions_of(const Candidates& c, const ReadyPlan& baseline, const MirroredTimes& times) {

@@ -42,6 +42,12 @@ std::string unlike_turns(const std::map<int64_t, std::vector<int32_t>>& plan,
 using ChooseTrying = std::function<Trying(size_t upon, size_t alone)>;
 Candidates make_candidates(Workload& work, const LoadProfile& profile, const std::vector<ChosenPass>& chosen,
                            OnTheirOwn on_their_own, const Progress& progress, const ChooseTrying& choose = {});
+/// The same of passes that have run already.
+Candidates candidates_of(Workload& work, PipelineResult passed, OnTheirOwn on_their_own, const Progress& progress,
+                         const ChooseTrying& choose = {});
+/// Sets Candidates::wrong: a plan that computes something else has no speed-up.
+void compare_with_baseline(Workload& work, ReadyPlan& baseline, const std::vector<int64_t>& batches,
+                           Candidates& candidates, const CancellationToken& cancel);
 
 /// Gain of each applied pass on top of those before it. Empty if several were only tried together.
 std::vector<Contribution> contributions_of(const Candidates& candidates, const ReadyPlan& baseline,

@@ -6,10 +6,10 @@
 // as they are stored and are converted to the scalar block by block as they are used; recipes are read by the oracle
 // itself on the way, and nothing is folded.
 //
-// It takes any number type that has what core/oracle/scalar.h says. The program has it for floats alone, the tests for
-// Residue too.
+// It takes any number type that has what core/oracle/scalar.h says: here floats, and Residue in residue_oracle.h.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
@@ -55,6 +55,9 @@ struct OracleOptions {
   /// come; the same in each execution. They precede `replay`, and depend neither on decisions of the routers above nor
   /// on padding that a plan leaves out.
   std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
+  /// Makes the choices of a router that decides about so many cells of its dense space, in the form of `forced`, each
+  /// time that it decides. It precedes `forced`. An empty list forces nothing; an empty function never does.
+  std::function<std::vector<int32_t>(const OracleDecision& made)> force = {};
   /// Branches by router that may not be chosen. The graph does not contain this: the oracle itself chooses among the
   /// others.
   std::map<std::string, std::vector<int32_t>, std::less<>> off = {};

@@ -195,7 +195,11 @@ class Walk {
     const int32_t* replayed = nullptr;
     std::vector<int32_t> forced;
     const size_t slots = made.shape.slot_count();
-    if (const auto all = options_.forced.find(node.name); all != options_.forced.end()) {
+    const std::vector<int32_t> drawn = options_.force ? options_.force(made) : std::vector<int32_t>();
+    if (!drawn.empty()) {
+      forced = choices_of_came(made, drawn);
+      replayed = forced.data();
+    } else if (const auto all = options_.forced.find(node.name); all != options_.forced.end()) {
       forced = choices_of_came(made, all->second);
       replayed = forced.data();
     } else if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {

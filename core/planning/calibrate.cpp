@@ -19,7 +19,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string rounded(double value) {
+std::string without_zeros(double value) {
   std::string text = std::to_string(value);
   text.erase(text.find_last_not_of('0') + 1);
   if (text.ends_with('.')) text.pop_back();
@@ -31,7 +31,7 @@ FitLine line_of(const CallFit& fit) {
   FitLine line{c.op, c.gpu, c.laboratory, {}, fit.ranks, fit.t0_us, fit.bytes_per_s, fit.half_bytes, fit.rows};
   for (const std::string* word : {&c.mode, &c.dtype})
     if (!word->empty()) line.what += " " + *word;
-  if (!c.is_rank_experts()) line.fabric = c.leaves_node() ? rounded(c.nic_gbit) + " Gbit/s" : "one fabric";
+  if (!c.is_rank_experts()) line.fabric = c.leaves_node() ? without_zeros(c.nic_gbit) + " Gbit/s" : "one fabric";
   return line;
 }
 

@@ -17,7 +17,6 @@
 namespace stormcell {
 namespace {
 
-using Json = nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr int64_t kMostRanks = 65536;
@@ -30,7 +29,7 @@ fs::path preset_folder() { return fs::path(resources_folder()) / "clusters"; }
 /// Reads one file; every complaint names it and the key.
 class ClusterReader {
  public:
-  ClusterReader(const std::string& path, Json json) : path_(path), json_(std::move(json)) {}
+  ClusterReader(const std::string& path, nlohmann::json json) : path_(path), json_(std::move(json)) {}
 
   Cluster read() {
     if (text_at(json_, "schema") != "stormcell.cluster/1") refuse_other_kind(path_, FileUse::cluster);
@@ -40,7 +39,7 @@ class ClusterReader {
     if (c.name.empty()) c.name = fs::path(path_).stem().string();
     c.nodes = count(json_, "nodes"), c.gpus_per_node = count(json_, "gpus_per_node");
     if (int64_t{c.nodes} * c.gpus_per_node > kMostRanks) wrong("has more than " + std::to_string(kMostRanks) + " GPUs");
-    const Json& gpu = part("gpu");
+    const nlohmann::json& gpu = part("gpu");
     c.gpu = text_at(gpu, "name");
     c.memory_bytes = rate(gpu, "gpu.memory_bytes", "memory_bytes");
     c.memory_bytes_per_s = rate(gpu, "gpu.memory_bytes_per_s", "memory_bytes_per_s");
@@ -48,16 +47,16 @@ class ClusterReader {
     if (!value_at(json_, kRankCost).is_null()) read_rank_cost(c);
     // Costs between ranks say it all; beside them the rates are for what they do not say, such as moving experts.
     if (c.rank_cost.empty() || !value_at(json_, "fabric").is_null()) {
-      const Json& fabric = part("fabric");
+      const nlohmann::json& fabric = part("fabric");
       c.fabric = text_at(fabric, "name");
       c.fabric_bytes_per_s = rate(fabric, "fabric.bytes_per_s", "bytes_per_s");
     }
     if (c.nodes > 1 && (c.rank_cost.empty() || !value_at(json_, "network").is_null())) {
-      const Json& network = part("network");
+      const nlohmann::json& network = part("network");
       c.network = text_at(network, "name");
       c.network_bytes_per_s = rate(network, "network.bytes_per_s", "bytes_per_s");
     }
-    for (const Json& source : list_at(json_, "sources"))
+    for (const nlohmann::json& source : list_at(json_, "sources"))
       if (source.is_string()) c.sources.push_back(source.get<std::string>());
     return c;
   }
@@ -65,7 +64,7 @@ class ClusterReader {
  private:
   /// Rates that it does not say are those of the mean cost within a node, and between two.
   void read_rank_cost(Cluster& c) const {
-    const Json& rows = value_at(json_, kRankCost);
+    const nlohmann::json& rows = value_at(json_, kRankCost);
     const size_t ranks = c.ranks();
     const std::string name = kRankCost;
     if (!rows.is_array()) wrong(name + " is not a list of rows");
@@ -80,7 +79,7 @@ class ClusterReader {
         wrong(row + " has " + std::to_string(rows[from].size()) + " costs, the cluster has " + std::to_string(ranks) +
               " GPUs: it is not square");
       for (size_t to = 0; to < ranks; ++to) {
-        const Json& cost = rows[from][to];
+        const nlohmann::json& cost = rows[from][to];
         const double ns = cost.is_number() ? cost.get<double>() : -1;
         const std::string pair = row + " to " + std::to_string(to);
         if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is not a cost from 0 to 10^9 ns a byte: no bandwidth is none");
@@ -105,26 +104,26 @@ class ClusterReader {
     bad_input(path_, what, "the guide's page placement says what a cluster file holds");
   }
 
-  const Json& part(const char* key) const {
-    const Json& value = value_at(json_, key);
+  const nlohmann::json& part(const char* key) const {
+    const nlohmann::json& value = value_at(json_, key);
     if (!value.is_object())
       wrong(std::string(key) + " is missing" + (std::string(key) == "network" ? ", and there are several nodes" : ""));
     return value;
   }
-  int32_t count(const Json& of, const char* key) const {
+  int32_t count(const nlohmann::json& of, const char* key) const {
     const int64_t value = whole_at(of, key);
     if (value < 1 || value > kMostRanks)
       wrong(std::string(key) + " is not a whole number from 1 to " + std::to_string(kMostRanks));
     return static_cast<int32_t>(value);
   }
-  double rate(const Json& of, const std::string& name, const char* key) const {
+  double rate(const nlohmann::json& of, const std::string& name, const char* key) const {
     const double value = real_at(of, key);
     if (!(value > 0) || !std::isfinite(value)) wrong(name + " is not a number above 0");
     return value;
   }
 
   std::string path_;
-  Json json_;
+  nlohmann::json json_;
 };
 
 }  // namespace

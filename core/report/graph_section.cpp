@@ -11,7 +11,8 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kLeastSlot = 64, kMostSlot = 300, kCardShare = 0.72, kHead = 16, kRow = 13, kGap = 22;
+constexpr double kGraphWidth = 900, kLeastSlot = 64, kMostSlot = 300, kCardShare = 0.72, kHead = 16, kRow = 13,
+                 kGap = 22;
 constexpr int32_t kMostSquares = 16;
 /// More cards than this are no picture, and a page of them no page.
 constexpr size_t kMostPlaces = 400;
@@ -30,10 +31,10 @@ class GraphDrawing {
     for (const RouterPlace& p : places_.places) rows = std::max(rows, p.routers.size());
     for (const PlaceLane& lane : places_.lanes) columns = std::max(columns, lane.columns);
     slots_.card = kHead + static_cast<double>(rows) * kRow + 3;
-    const int32_t fit = kWidth / kLeastSlot;
+    const int32_t fit = kGraphWidth / kLeastSlot;
     const int32_t lines = (columns + fit - 1) / fit;
     slots_.columns = (columns + lines - 1) / lines;
-    slots_.width = std::min(kMostSlot, kWidth / slots_.columns);
+    slots_.width = std::min(kMostSlot, kGraphWidth / slots_.columns);
     for (const PlaceLane& lane : places_.lanes) {
       slots_.tops.push_back(height_);
       height_ += lane.rows * ((lane.columns + slots_.columns - 1) / slots_.columns) * (slots_.card + kGap);
@@ -57,7 +58,7 @@ class GraphDrawing {
                "routers: cards for "
                "places, "
                "squares for branches, lines for cells that went on; the tables below have the numbers\">\n",
-               kWidth, height_ + 30) +
+               kGraphWidth, height_ + 30) +
            edges + cards + legend() + "</svg>\n";
   }
   size_t places() const { return places_.places.size(); }

@@ -12,7 +12,7 @@
 namespace stormcell::report {
 namespace {
 
-constexpr double kWidth = 900, kNames = 210;
+constexpr double kMapWidth = 900, kNames = 210;
 
 std::string value_text(const Heatmap& map, double v) {
   return map.shares ? fmt::format("{:.0f}%", 100 * v) : number(v, v < 1 ? 1 : 2);
@@ -56,14 +56,14 @@ std::string draw(const Heatmap& map) {
       for (const double v : row) top = std::max(top, v);
   }
   if (!(top > 0)) top = 1;
-  const double width = std::min((kWidth - kNames) / static_cast<double>(columns), 64.0);
+  const double width = std::min((kMapWidth - kNames) / static_cast<double>(columns), 64.0);
   const double height = map.rows.size() > 30 ? 14 : columns > 32 ? 18 : 26, gap = width > 12 ? 2 : 0;
   const double bottom = 18 + static_cast<double>(map.rows.size()) * height;
   const double mark = map.mark.empty() ? 0 : 20, whole = bottom + 44 + mark;
   const bool texts = columns <= 16 && height > 20 && width > 30;
   std::string svg =
-      fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", kWidth,
-                  whole, kWidth, whole, escape(map.label));
+      fmt::format("<svg viewBox=\"0 0 {} {}\" width=\"{}\" height=\"{}\" role=\"img\" aria-label=\"{}\">\n", kMapWidth,
+                  whole, kMapWidth, whole, escape(map.label));
   const size_t every = std::max<size_t>(1, static_cast<size_t>(std::ceil(26 / width)));
   for (size_t c = 0; c < columns; c += every)
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>",

@@ -14,7 +14,7 @@ namespace stormcell::report {
 namespace {
 
 /// Narrow enough for a telephone, where its text is as large as that around it.
-constexpr double kWidth = 358, kLeft = 140, kRight = 346, kRow = 44, kTop = 34;
+constexpr double kPassWidth = 358, kLeft = 140, kRight = 346, kRow = 44, kTop = 34;
 
 struct Axis {
   double low = 1, high = 1;
@@ -64,7 +64,7 @@ std::string chart(const std::vector<PassReport>& passes) {
       "intervals; the table "
       "below has "
       "every number\">\n",
-      kWidth, bottom + 40);
+      kPassWidth, bottom + 40);
   svg += key();
   const double step = tick_step(axis.high - axis.low);
   const std::vector<double> places = ticks(axis.low, axis.high);

@@ -11,11 +11,12 @@ namespace stormcell::report {
 
 namespace {
 
-std::string proof_text(const Verification& v) {
+std::string proof_text(const Verification& v, int64_t batches) {
   std::string text =
       std::string(v.passed ? "<strong class=\"good\">Passed.</strong> " : "<strong class=\"bad\">Failed.</strong> ") +
       escape(v.text) + "; " + escape(flips_text(v)) + ".";
   for (const std::string& reason : v.reasons) text += " <strong class=\"bad\">Failed:</strong> " + escape(reason) + ".";
+  if (const std::string equality = equality_text(v, batches); !equality.empty()) text += " " + escape(equality) + ".";
   text += " The oracle is plain reference kernels";
   if (const auto& f = v.format) {
     const std::string format = escape(f->dtype);
@@ -36,6 +37,12 @@ std::string proof_text(const Verification& v) {
 std::string outputs_table(const Verification& v) {
   Table table("Verification", {"", "value"});
   table.row({"passed", v.passed ? "yes" : "no"});
+  if (v.exact) {
+    const ExactProof& e = *v.exact;
+    table.row({"equal without rounding", e.equal ? (*e.equal ? "yes" : "no") : "not known"});
+    table.row({"draws without rounding", count(e.draws)});
+    table.row({"branches without cells in these", count(e.branches_without_cells)});
+  }
   table.row({"batches compared with the oracle", count(v.batches)});
   if (!v.parts.empty()) table.row({"of these in part", escape(parts_text(v.parts))});
   table.row({"batches compared with the baseline", count(v.baseline_batches)});
@@ -125,7 +132,7 @@ std::string proof_section(const ReportData& d) {
   if (!v) return {};
   return section(
       "proof", "What was verified",
-      proof_text(*v) + outputs_table(*v) + flips_table(*v, item_noun(d.figures.dataset)) +
+      proof_text(*v, d.figures.dataset.batches) + outputs_table(*v) + flips_table(*v, item_noun(d.figures.dataset)) +
           paragraph(
               d.measured() +
                   " Every router is asked on the oracle's inputs, with the oracle's decisions replayed. A choice may "

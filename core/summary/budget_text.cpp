@@ -18,7 +18,7 @@ std::string number_text(double value) {
   return value > 0 && value < 1e-3 ? "under 0.001" : fmt::format("{:.3g}", value);
 }
 std::string seconds_text(double seconds) { return number_text(seconds) + " s"; }
-std::string share_text(double share) {
+std::string stall_share_text(double share) {
   return share > 0 && share < 1e-3 ? "under 0.1 %" : fmt::format("{:.3g} %", 100 * share);
 }
 
@@ -69,7 +69,7 @@ std::string reads_text(int64_t reads, int64_t bytes, double stall_seconds) {
 
 std::string weights_read_text(const WeightsRead& read) {
   const std::string waits = read.stall_ms > 0 ? "waits " + number_text(read.stall_ms) + " ms for weights, " +
-                                                    share_text(read.stall_share) + " of its time"
+                                                    stall_share_text(read.stall_share) + " of its time"
                                               : std::string("never waits for weights");
   if (read.reads == 0) return "reads no weight of a branch, for all that it needs is there, and " + waits;
   const bool drawn = read.bytes_read == 0;

@@ -149,6 +149,7 @@ void fields(auto& v, Of<PassReport> auto& p) {
   v("reason", p.reason);
   v("reason_without_speeds", p.reason_without_speeds);
   v("left_out", p.left_out);
+  v.text_or_null("differs", p.differs);
   v("leaves_padding_out", p.leaves_padding_out);
   v.withheld("speedup_withheld", p.withheld);
   v.derived("predicted_speedup", nullptr);  // no model of time is good enough to be shown: docs/decisions/011

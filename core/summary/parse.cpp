@@ -12,53 +12,54 @@
 
 namespace stormcell {
 namespace {
-using Json = nlohmann::json;
 
 constexpr size_t kMostFlips = 100;
 
 class Reader;
 template <class T>
-concept HasFields = requires(Reader& reader, T& value) {
+concept ReadsFields = requires(Reader& reader, T& value) {
   fields(reader, value);
 };
 
-void read(const Json& j, std::string& value) { value = j.is_string() ? j.get<std::string>() : std::string(); }
-void read(const Json& j, bool& value) { value = j.is_boolean() && j.get<bool>(); }
-void read(const Json& j, double& value) { value = j.is_number() ? j.get<double>() : 0; }
-void read(const Json& j, std::integral auto& value) {
+void read(const nlohmann::json& j, std::string& value) { value = j.is_string() ? j.get<std::string>() : std::string(); }
+void read(const nlohmann::json& j, bool& value) { value = j.is_boolean() && j.get<bool>(); }
+void read(const nlohmann::json& j, double& value) { value = j.is_number() ? j.get<double>() : 0; }
+void read(const nlohmann::json& j, std::integral auto& value) {
   const int64_t whole = j.is_number_integer() ? j.get<int64_t>() : 0;
   value = std::in_range<std::remove_reference_t<decltype(value)>>(whole)
               ? static_cast<std::remove_reference_t<decltype(value)>>(whole)
               : 0;
 }
-bool is_interval(const Json& j) { return j.is_array() && j.size() == 2 && j[0].is_number() && j[1].is_number(); }
-void read(const Json& j, std::array<double, 2>& value) {
+bool is_interval(const nlohmann::json& j) {
+  return j.is_array() && j.size() == 2 && j[0].is_number() && j[1].is_number();
+}
+void read(const nlohmann::json& j, std::array<double, 2>& value) {
   value = is_interval(j) ? std::array{j[0].get<double>(), j[1].get<double>()} : std::array<double, 2>{};
 }
-template <HasFields T>
-void read(const Json& j, T& value);
+template <ReadsFields T>
+void read(const nlohmann::json& j, T& value);
 
-bool is_a(const Json& j, const std::string*) { return j.is_string(); }
-bool is_a(const Json& j, const double*) { return j.is_number(); }
-bool is_a(const Json& j, const bool*) { return j.is_boolean(); }
-bool is_a(const Json& j, const std::integral auto*) { return j.is_number_integer(); }
-bool is_a(const Json& j, const std::array<double, 2>*) { return is_interval(j); }
-bool is_a(const Json& j, const HasFields auto*) { return j.is_object(); }
+bool is_a(const nlohmann::json& j, const std::string*) { return j.is_string(); }
+bool is_a(const nlohmann::json& j, const double*) { return j.is_number(); }
+bool is_a(const nlohmann::json& j, const bool*) { return j.is_boolean(); }
+bool is_a(const nlohmann::json& j, const std::integral auto*) { return j.is_number_integer(); }
+bool is_a(const nlohmann::json& j, const std::array<double, 2>*) { return is_interval(j); }
+bool is_a(const nlohmann::json& j, const ReadsFields auto*) { return j.is_object(); }
 
 template <class T>
-void read(const Json& j, std::optional<T>& value) {
+void read(const nlohmann::json& j, std::optional<T>& value) {
   value.reset();
   if (is_a(j, static_cast<const T*>(nullptr))) read(j, value.emplace());
 }
 template <class T>
-void read(const Json& j, std::vector<T>& values) {
+void read(const nlohmann::json& j, std::vector<T>& values) {
   values.clear();
   if (!j.is_array()) return;
-  for (const Json& element : j)
-    if (HasFields<T> || is_a(element, static_cast<const T*>(nullptr))) read(element, values.emplace_back());
+  for (const nlohmann::json& element : j)
+    if (ReadsFields<T> || is_a(element, static_cast<const T*>(nullptr))) read(element, values.emplace_back());
 }
 template <class T>
-void read(const Json& j, std::map<std::string, T>& values) {
+void read(const nlohmann::json& j, std::map<std::string, T>& values) {
   values.clear();
   if (!j.is_object()) return;
   for (const auto& [key, element] : j.items())
@@ -68,7 +69,7 @@ void read(const Json& j, std::map<std::string, T>& values) {
 /// Reads the fields of a struct from an object (fields.h).
 class Reader {
  public:
-  explicit Reader(const Json& from) : from_(from) {}
+  explicit Reader(const nlohmann::json& from) : from_(from) {}
 
   void operator()(const char* key, auto& value) { read(value_at(from_, key), value); }
   void schema(std::string& verb, std::string& version) {
@@ -103,12 +104,12 @@ class Reader {
   void withheld(const char* key, std::optional<SpeedupWithheld>& value) {
     value.reset();
     if (!value_at(from_, key).is_string()) return;
-    const Json& by = value_at(from_, (std::string(key) + kWithheldBy).c_str());
+    const nlohmann::json& by = value_at(from_, (std::string(key) + kWithheldBy).c_str());
     value = SpeedupWithheld{withheld_reason(text_at(by, "reason")), real_at(by, "measured"), real_at(by, "of")};
   }
   void json(const char* key, std::string& text) {
-    const Json& value = value_at(from_, key);
-    text = value.is_object() ? value.dump(-1, ' ', false, Json::error_handler_t::replace) : std::string();
+    const nlohmann::json& value = value_at(from_, key);
+    text = value.is_object() ? value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) : std::string();
   }
   void group(const char* key, auto members) {
     Reader group(value_at(from_, key));
@@ -116,7 +117,7 @@ class Reader {
   }
   void list(const char* key, auto& values, auto members) {
     values.clear();
-    for (const Json& element : list_at(from_, key)) {
+    for (const nlohmann::json& element : list_at(from_, key)) {
       Reader reader(element);
       members(reader, values.emplace_back());
     }
@@ -124,7 +125,7 @@ class Reader {
   template <class T>
   void shared(const char* key, std::shared_ptr<const T>& value) {
     value.reset();
-    if (const Json& object = value_at(from_, key); object.is_object()) {
+    if (const nlohmann::json& object = value_at(from_, key); object.is_object()) {
       auto made = std::make_shared<T>();
       read(object, *made);
       value = std::move(made);
@@ -132,7 +133,7 @@ class Reader {
   }
   void decoded(const char* key, std::vector<std::vector<int32_t>>& ids, std::vector<std::string>& texts) {
     ids.clear(), texts.clear();
-    for (const Json& sequence : list_at(from_, key)) {
+    for (const nlohmann::json& sequence : list_at(from_, key)) {
       read(value_at(sequence, "ids"), ids.emplace_back());
       if (value_at(sequence, "text").is_string()) texts.push_back(text_at(sequence, "text"));
     }
@@ -140,22 +141,22 @@ class Reader {
   void derived(const char*, const auto&) {}
 
  private:
-  const Json& from_;
+  const nlohmann::json& from_;
 };
 
-template <HasFields T>
-void read(const Json& j, T& value) {
+template <ReadsFields T>
+void read(const nlohmann::json& j, T& value) {
   Reader reader(j);
   fields(reader, value);
 }
 
-void flatten(const Json& j, const std::string& prefix, std::vector<NamedText>& lines) {
+void flatten(const nlohmann::json& j, const std::string& prefix, std::vector<NamedText>& lines) {
   if (lines.size() >= 400) return;
   if (j.is_object() && !j.empty()) {
     for (const auto& [key, value] : j.items()) flatten(value, prefix.empty() ? key : prefix + "." + key, lines);
   } else {
-    lines.emplace_back(prefix,
-                       j.is_string() ? j.get<std::string>() : j.dump(-1, ' ', false, Json::error_handler_t::replace));
+    lines.emplace_back(prefix, j.is_string() ? j.get<std::string>()
+                                             : j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
   }
 }
 
@@ -163,13 +164,13 @@ void flatten(const Json& j, const std::string& prefix, std::vector<NamedText>& l
 
 std::vector<NamedText> flat_json(const std::string& json) {
   std::vector<NamedText> lines;
-  const Json j = json_or_null(json);
+  const nlohmann::json j = json_or_null(json);
   if (j.is_object() && !j.empty()) flatten(j, "", lines);
   return lines;
 }
 
 std::shared_ptr<const Summary> parse_summary(const std::string& json) {
-  const Json j = json_or_null(json);
+  const nlohmann::json j = json_or_null(json);
   if (!j.is_object()) return nullptr;
   auto summary = std::make_shared<Summary>();
   read(j, summary->figures);

@@ -122,7 +122,8 @@ struct PassReport {
   std::map<std::string, std::string> parameters;  ///< its findings
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
-  bool left_out = false;  ///< it could be applied, and lost
+  bool left_out = false;  ///< it could be applied, and lost, or its plan is not equal to the model
+  std::string differs = {};  ///< what a proof found in its plan that is not equal to the model; empty: nothing
   /// The routers that the pass takes for constant; counted if the baseline ran the batches that were not profiled.
   std::vector<HeldOutRouter> held_out = {};
   /// Whether it computes real cells alone where it applied. Nothing: an older run, which does not tell.

@@ -17,14 +17,13 @@
 
 namespace stormcell {
 namespace {
-using Json = nlohmann::json;
 
 constexpr const char* kBytesAdvice =
     "give a number above 0, of bytes or with B, kB, MB, GB, TB, KiB, MiB, GiB or TiB: 4GiB";
 
 /// The value in the type of the field, if it fits there.
 template <class T>
-std::optional<T> read(const Json& j) {
+std::optional<T> read(const nlohmann::json& j) {
   if constexpr (std::is_same_v<T, std::string>) {
     return j.is_string() ? std::optional(j.get<std::string>()) : std::nullopt;
   } else if constexpr (std::is_same_v<T, bool>) {
@@ -32,7 +31,8 @@ std::optional<T> read(const Json& j) {
   } else if constexpr (std::is_same_v<T, std::optional<double>>) {
     return j.is_number() ? std::optional(T(j.get<double>())) : std::nullopt;
   } else if constexpr (std::is_same_v<T, std::vector<std::string>>) {
-    if (!j.is_array() || !std::all_of(j.begin(), j.end(), [](const Json& item) { return item.is_string(); })) return {};
+    if (!j.is_array() || !std::all_of(j.begin(), j.end(), [](const nlohmann::json& item) { return item.is_string(); }))
+      return {};
     return j.get<T>();
   } else if constexpr (std::is_same_v<T, double>) {
     return j.is_number() ? std::optional(j.get<double>()) : std::nullopt;
@@ -44,10 +44,12 @@ std::optional<T> read(const Json& j) {
 }
 
 template <class T>
-Json json_of(const T& value) {
+nlohmann::json setting_json(const T& value) {
   return value;
 }
-Json json_of(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+nlohmann::json setting_json(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json();
+}
 
 /// One word for each time that the option occurs; an empty one for a flag.
 template <class T>
@@ -144,14 +146,14 @@ bool Setting::is_of(std::string_view verb) const {
 }
 
 std::string settings_json(const ExperimentOptions& options) {
-  Json j = {{"version", STORMCELL_VERSION}};
+  nlohmann::json j = {{"version", STORMCELL_VERSION}};
   for (const Setting& s : kSettings)
-    std::visit([&](auto field) { j[std::string(s.key)] = json_of(options.*field); }, s.field);
-  return j.dump(-1, ' ', false, Json::error_handler_t::replace);
+    std::visit([&](auto field) { j[std::string(s.key)] = setting_json(options.*field); }, s.field);
+  return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 std::optional<ExperimentOptions> parse_settings(const std::string& json) {
-  const Json j = Json::parse(json, nullptr, false);
+  const nlohmann::json j = nlohmann::json::parse(json, nullptr, false);
   if (!j.is_object()) return {};
   ExperimentOptions options;
   for (const Setting& s : kSettings)

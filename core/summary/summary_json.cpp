@@ -39,7 +39,7 @@ void write(const Json& value, size_t depth, std::string& out) {
 
 class Writer;
 template <class T>
-concept HasFields = requires(Writer& writer, const T& value) {
+concept WritesFields = requires(Writer& writer, const T& value) {
   fields(writer, value);
 };
 
@@ -134,7 +134,7 @@ class Writer {
 
 template <class T>
 Json json_of(const T& value) {
-  if constexpr (HasFields<T>) {
+  if constexpr (WritesFields<T>) {
     Json object = Json::object();
     Writer writer(object);
     fields(writer, value);

@@ -71,6 +71,28 @@ void fields(auto& v, Of<JudgedPart> auto& p) {
   v("of", p.of);
 }
 
+void fields(auto& v, Of<ExactRegion> auto& r) {
+  v("nodes", r.nodes);
+  v("equal", r.equal);
+}
+
+void fields(auto& v, Of<ExactNeeds> auto& n) {
+  v("bytes", n.bytes);
+  v("seconds", n.seconds);
+}
+
+void fields(auto& v, Of<ExactProof> auto& e) {
+  v("draws", e.draws);
+  v("plans", e.plans);
+  v("equal", e.equal);
+  v("nodes", e.nodes);
+  v("branches_without_cells", e.branches_without_cells);
+  v("regions", e.regions);
+  v("needs", e.needs);
+  v.text_or_null("first_difference", e.first_difference);
+  v.text_or_null("reason", e.reason);
+}
+
 void fields(auto& v, Of<Verification> auto& f) {
   v("passed", f.passed);
   v("text", f.text);
@@ -92,6 +114,7 @@ void fields(auto& v, Of<Verification> auto& f) {
   v("routers", f.routers);
   v("format", f.format);
   v("tokens", f.tokens);
+  v("exact", f.exact);
   v("seconds", f.seconds);
   v("listed_flips", f.listed);
 }

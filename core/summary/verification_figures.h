@@ -77,6 +77,29 @@ struct JudgedPart {
 /// "8 of 128 pictures of batch 0"; of many batches the first three, and how many more.
 std::string parts_text(const std::vector<JudgedPart>& parts);
 
+/// Nodes of a plan that were proved together.
+struct ExactRegion {
+  int64_t nodes = 0;
+  std::optional<bool> equal;  ///< nothing: not known
+};
+/// Needs of a proof that did not run.
+struct ExactNeeds {
+  int64_t bytes = 0;
+  double seconds = 0;
+};
+/// The plan beside its model in a finite field, which has no rounding (docs/method/verification.md).
+struct ExactProof {
+  int64_t draws = 0;          ///< of inputs and of decisions
+  int64_t plans = 0;          ///< that are equal: the stated one first, then those on the way and of single passes
+  std::optional<bool> equal;  ///< nothing: not known; `reason` says why
+  int64_t nodes = 0;          ///< of the plan
+  int64_t branches_without_cells = 0;
+  std::vector<ExactRegion> regions;
+  std::optional<ExactNeeds> needs;  ///< only if it is not known whether the plan is equal
+  std::string first_difference;     ///< empty: none
+  std::string reason;               ///< empty: it is known
+};
+
 /// The execution is judged by an oracle that holds the weights of the format that runs.
 struct Verification {
   bool passed = false;
@@ -97,9 +120,14 @@ struct Verification {
   std::vector<RouterDifference> routers;
   std::optional<FormatCost> format;     ///< set if the plan does not run in the stored format
   std::optional<DecodedTokens> tokens;  ///< for decoding
+  std::optional<ExactProof> exact;      ///< nothing: there is no plan beside the model, or an older run
   std::vector<Flip> listed;             ///< 100 at most: unexplained ones first, consequences last
   double seconds = 0;
 };
+
+/// "Equal exactly (4 draws) and numerically (210 of 210 batches)", of so many batches of the data. Empty: there was no
+/// plan to prove.
+std::string equality_text(const Verification& verification, int64_t batches);
 
 /// "no routing choice differs", "2 routing choices differ, all of them near ties; 5 more follow from them", ...
 std::string flips_text(const Verification& verification);

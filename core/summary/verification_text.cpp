@@ -24,6 +24,20 @@ std::string flips_text(const Verification& v) {
   return text;
 }
 
+std::string equality_text(const Verification& v, int64_t batches) {
+  if (!v.exact) return {};
+  const ExactProof& e = *v.exact;
+  const int64_t in_both = std::min(std::ssize(v.parts), v.baseline_batches);
+  const int64_t compared = std::min(v.batches + v.baseline_batches - in_both, batches);
+  const std::string numerically =
+      fmt::format("numerically ({} of {})", with_commas(compared), counted(batches, "batch"));
+  if (e.equal == false) return "Not equal exactly: " + e.first_difference;
+  if (!e.equal) return (v.passed ? "Equal " : "Not equal ") + numerically + ", not proved exactly: " + e.reason;
+  std::string text = "Equal exactly (" + counted(e.draws, "draw");
+  if (e.branches_without_cells > 0) text += ", " + counted(e.branches_without_cells, "branch") + " without cells";
+  return text + (v.passed ? ") and " : "), not ") + numerically;
+}
+
 std::string parts_text(const std::vector<JudgedPart>& parts) {
   constexpr size_t kNamed = 3;
   std::string text;

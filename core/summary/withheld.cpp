@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, 5> kWords = {"ceilings_moved", "others_at
                                                     "earlier"};
 
 /// A share just above a limit must not be rounded to the limit.
-std::string share_text(double share) { return fmt::format("{:.{}f} %", 100 * share, 100 * share < 30 ? 1 : 0); }
+std::string moved_text(double share) { return fmt::format("{:.{}f} %", 100 * share, 100 * share < 30 ? 1 : 0); }
 
 }  // namespace
 
@@ -28,11 +28,11 @@ std::string to_text(const SpeedupWithheld& w) {
   switch (w.reason) {
     case WithheldReason::ceilings_moved:
       return fmt::format("the machine's ceilings moved by {} while it measured, and {:.0f} % are allowed",
-                         share_text(w.measured), 100 * kMostCeilingsMove);
+                         moved_text(w.measured), 100 * kMostCeilingsMove);
     case WithheldReason::others_at_work:
       return fmt::format(
           "other processes took {} of the processors while it measured, and less than {:.0f} % are allowed",
-          share_text(w.measured), 100 * kMostOtherLoad);
+          moved_text(w.measured), 100 * kMostOtherLoad);
     case WithheldReason::few_pairs:
       return counted(static_cast<int64_t>(w.measured), "pair was", "pairs were") + " measured, and " +
              std::to_string(kFewestPairs) + " are needed";

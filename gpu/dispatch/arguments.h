@@ -7,7 +7,7 @@ namespace stormcell::gpu {
 
 inline DispatchArgs args_of(const DispatchCall& call) {
   DispatchArgs args;
-  args.slots = call.decision.offsets + call.decision.branches;
+  args.slot_count = call.decision.offsets + call.decision.branches;
   args.cell = call.decision.cell;
   args.from = static_cast<const Sixteen*>(call.from), args.to = static_cast<Sixteen*>(call.to);
   args.pieces = static_cast<int32_t>(call.width * bytes_of(call.format) / 16);

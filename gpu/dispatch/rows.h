@@ -8,11 +8,11 @@
 namespace stormcell::gpu {
 
 struct DispatchArgs {
-  const int32_t* slots = nullptr;  ///< [1] how many there are
-  const int32_t* cell = nullptr;   ///< [slots]
-  const Sixteen* from = nullptr;   ///< [cells, pieces]
-  Sixteen* to = nullptr;           ///< [slots, pieces]
-  int32_t pieces = 0;              ///< of sixteen bytes in a row
+  const int32_t* slot_count = nullptr;  ///< [1] how many there are
+  const int32_t* cell = nullptr;        ///< [slots]
+  const Sixteen* from = nullptr;        ///< [cells, pieces]
+  Sixteen* to = nullptr;                ///< [slots, pieces]
+  int32_t pieces = 0;                   ///< of sixteen bytes in a row
 };
 
 /// to[slot] = from[cell of the slot]
@@ -25,9 +25,9 @@ struct DispatchKernel {
   STORMCELL_DEVICE static void run(X& x, const Args& a) {
     constexpr int kAtOnce = 4;
     const int lane = x.thread() % 32;
-    const int32_t slots = *a.slots;
+    const int32_t slot_count = *a.slot_count;
     const int64_t warps = static_cast<int64_t>(x.blocks()) * (kThreads / 32);
-    for (int64_t slot = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; slot < slots;
+    for (int64_t slot = static_cast<int64_t>(x.block()) * (kThreads / 32) + x.thread() / 32; slot < slot_count;
          slot += warps) {
       const Sixteen* from = a.from + static_cast<int64_t>(a.cell[slot]) * a.pieces;
       Sixteen* to = a.to + slot * a.pieces;

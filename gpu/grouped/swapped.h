@@ -13,7 +13,7 @@ STORMCELL_DEVICE void swapped_tile(X& x, const ProductArgs<Bf16>& a, const Stage
                                    RingPlace<Shape::kStages>& at) {
   constexpr int kPanels = Shape::kPanels;
   const int thread = thread_of(x) % 128;
-  const SwappedFetched<kNarrow, kPanels> before(x, a, tile, thread, stages.slots(x));
+  const SwappedFetched<kNarrow, kPanels> before(x, a, tile, thread, stages.tile_slots(x));
   float sum[kPanels][kNarrow / 2];
   consume(
       x, a, stages, at,

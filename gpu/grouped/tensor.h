@@ -44,7 +44,7 @@ struct Stages {
   STORMCELL_DEVICE uint32_t full(int stage) const { return base + Shape::kStages * Shape::kStageBytes + stage * 16; }
   STORMCELL_DEVICE uint32_t empty(int stage) const { return full(stage) + 8; }
   template <class X>
-  STORMCELL_DEVICE TileSlots& slots(X& x) const {
+  STORMCELL_DEVICE TileSlots& tile_slots(X& x) const {
     return x.template shared_at<TileSlots>(base + Shape::kSlotsAt);
   }
 

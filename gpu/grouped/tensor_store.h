@@ -28,12 +28,12 @@ template <int kNarrow, int kPanels>
 struct SwappedFetched {
   float bias[2][kPanels] = {};
   int32_t left[2];  ///< existing rows from the first that this thread stores, for either column; 0 for a missing column
-  WarpSlots* slots;
+  WarpSlots* warp_slots;
 
   /// Called by all 128 threads of a warpgroup after they have stored the tile before.
   template <class X>
   STORMCELL_DEVICE SwappedFetched(X& x, const ProductArgs<Bf16>& a, const Tile& tile, int thread, TileSlots& of_tile)
-      : slots(&of_tile.of_warp[thread / 32]) {
+      : warp_slots(&of_tile.of_warp[thread / 32]) {
     const int32_t c = swapped_column<kPanels>(tile, thread);
     const float* of_column = a.bias ? a.bias + (times(tile.expert, a.n * kPanels) + static_cast<uint32_t>(c)) : nullptr;
     STORMCELL_UNROLL
@@ -49,8 +49,8 @@ struct SwappedFetched {
     for (int row = thread % 32; row < kNarrow; row += 32) {
       const int32_t slot = tile.first + row;
       const bool is_there = row < tile.rows;
-      slots->weight[row] = is_there && a.weight ? a.weight[slot] : 1;
-      slots->target[row] = is_there && a.scatter ? a.scatter[slot] : slot;
+      warp_slots->weight[row] = is_there && a.weight ? a.weight[slot] : 1;
+      warp_slots->target[row] = is_there && a.scatter ? a.scatter[slot] : slot;
     }
     x.sync_warp();
   }
@@ -66,8 +66,8 @@ STORMCELL_DEVICE void store_swapped(X& x, const ProductArgs<Bf16>& a, const Tile
   const int32_t row_bytes = a.n * static_cast<int32_t>(sizeof(Bf16));
   char* y = reinterpret_cast<char*>(a.y) + static_cast<uint32_t>(c - upper) * sizeof(Bf16);
   char* to = y + times(tile.first + first + upper, row_bytes);
-  const float* weights = before.slots->weight + first;
-  const int32_t* targets = before.slots->target + first + upper;
+  const float* weights = before.warp_slots->weight + first;
+  const int32_t* targets = before.warp_slots->target + first + upper;
   STORMCELL_UNROLL
   for (int i = 0; i < kNarrow / 8; ++i) {
     FloatPair weight{};

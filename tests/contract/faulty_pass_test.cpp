@@ -1,5 +1,5 @@
-// A pass that is wrong, through the whole program: whatever its speed, the run fails, praises nothing and exports
-// nothing.
+// A pass that is wrong, through the whole program. A proof names it and leaves it out. Without time for a proof, the run
+// fails whatever its speed, praises nothing and exports nothing.
 #include <QFileInfo>
 
 #include "tests/contract/models.h"
@@ -120,6 +120,59 @@ class FaultyPassTest : public QObject {
         holds(pass(j, "slow")->at("reason"),
               withheld ? "no gain was seen, and the cost was not measured well enough" : "of the speed without it"),
         j["passes"].dump(1).c_str());
+  }
+
+  void a_wrong_pass_is_named_and_left_out_by_a_proof_data() {
+    QTest::addColumn<bool>("alone");
+    for (const char* fault :
+         {"swap-experts", "drop-residual", "less-room", "unguarded", "slow-and-wrong", "within-tolerance"})
+      for (const bool alone : {true, false})
+        QTest::addRow("%s %s", fault, alone ? "alone" : "before the others") << alone;
+  }
+  void a_wrong_pass_is_named_and_left_out_by_a_proof() {
+    QFETCH(const bool, alone);
+    const std::string fault =
+        std::string(QTest::currentDataTag()).substr(0, std::string(QTest::currentDataTag()).find(' '));
+    const std::string config = scratch_.path("without.json"), figures = scratch_.path("proved.json");
+    Arguments arguments = optimize({"--config-out", config, "--json", figures, "--keep-all"});
+    for (size_t i = 0; i + 1 < arguments.size(); ++i)
+      if (arguments[i] == "--verify-seconds") arguments[i + 1] = "20";
+    if (alone) arguments.insert(arguments.end(), {"--only", fault});
+    const Ended ended = run_program(arguments, {.fault = fault});
+    const std::string whole = told(arguments, ended);
+    QVERIFY2(ended.exit == 0, whole.c_str());
+    QVERIFY2(holds(ended.err, "stormcell: warning: pass " + fault + " is left out, because its plan is not equal"),
+             whole.c_str());
+    const Json j = Json::parse(Scratch::read(figures), nullptr, false);
+    const Json* named = pass(j, fault);
+    QVERIFY2(
+        named && named->at("applied") == false && named->at("left_out") == true && named->at("differs").is_string(),
+        j["passes"].dump(1).c_str());
+    QVERIFY2(holds(named->at("reason"), "not be equal to the model"), named->dump(1).c_str());
+    // No other pass is blamed, and the plan without the wrong one is equal.
+    for (const Json& p : j["passes"]) QVERIFY2(p["name"] == fault || p["differs"].is_null(), p.dump(1).c_str());
+    QVERIFY2(j["verified"]["passed"] == true, j["verified"].dump(1).c_str());
+    if (alone) {
+      QVERIFY2(j["verified"]["exact"].is_null(), j["verified"]["exact"].dump(1).c_str());
+    } else {
+      const Json& exact = j["verified"]["exact"];
+      QVERIFY2(exact["equal"] == true && exact["draws"].get<int>() >= 4 && exact["draws"].get<int>() <= 16 &&
+                   exact["nodes"].get<int>() > 0 && exact["branches_without_cells"] == 0 && exact["needs"].is_null() &&
+                   exact["first_difference"].is_null(),
+               exact.dump(1).c_str());
+      QVERIFY2(holds(ended.out, "Equal exactly (") && holds(ended.out, "and numerically ("), whole.c_str());
+    }
+    QVERIFY(!holds(Scratch::read(config), fault));
+  }
+
+  void a_proof_without_time_is_not_silent() {
+    const Arguments arguments = optimize({"--keep-all", "--json", "-"});
+    const Ended ended = run_program(arguments, {.fault = "none"});
+    QVERIFY2(ended.exit == 0, told(arguments, ended).c_str());
+    const Json exact = ended.json()["verified"]["exact"];
+    QVERIFY2(exact["equal"].is_null() && exact["draws"] == 0 && exact["needs"]["seconds"].get<double>() > 0 &&
+                 exact["needs"]["bytes"].get<int64_t>() > 0 && exact["reason"].is_string(),
+             exact.dump(1).c_str());
   }
 
   void an_older_configuration_stays_where_a_run_fails() {

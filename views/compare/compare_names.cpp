@@ -139,6 +139,7 @@ constexpr Section kSections[] = {
     {"verified.routers", 3, QT_TRANSLATE_NOOP("Compare", "Verification: %1"), true},
     {"verified.outputs", 3, QT_TRANSLATE_NOOP("Compare", "Verification: output %1")},
     {"verified.format", 3, QT_TRANSLATE_NOOP("Compare", "Verification: cost of the number format")},
+    {"verified.exact", 3, QT_TRANSLATE_NOOP("Compare", "Verification without rounding")},
     {"verified", 3, QT_TRANSLATE_NOOP("Compare", "Verification")},
     {"operators.baseline", 5, QT_TRANSLATE_NOOP("Compare", "Operators of the baseline")},
     {"operators.optimized", 6, QT_TRANSLATE_NOOP("Compare", "Operators of the optimised plan")},

@@ -134,7 +134,10 @@ Optimisations look_up(const SessionOverview& session, int64_t settings_of, const
     state.optimised_ms = mean_of(figures.optimized);
     state.speedup = gain(figures.speedup, figures.speedup_ci95);
     if (figures.withheld) state.withheld = QString::fromStdString(to_text(*figures.withheld));
-    if (figures.is_verified()) state.verified = QString::fromStdString(figures.verified->text);
+    if (figures.is_verified()) {
+      state.verified = QString::fromStdString(figures.verified->text);
+      state.equality = QString::fromStdString(equality_text(*figures.verified, figures.dataset.batches));
+    }
   }
   return state;
 }

@@ -57,6 +57,7 @@ struct Optimisations {
   QString withheld;             ///< why a measured speed-up is not stated; empty: none was withheld
   std::optional<double> baseline_ms, optimised_ms;
   QString verified;    ///< in words; empty: not verified
+  QString equality;    ///< exactly and numerically, in words; empty: an older run, or nothing to compare
   std::string config;  ///< stormcell.config/1 of that run
 };
 

@@ -310,6 +310,7 @@ void OptimisationsView::draw_head() {
   if (state_.speedup && !state_.verified.isEmpty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, color(theme.good));
     ImGui::TextUnformatted(text(tr("verified: %1").arg(state_.verified).toUtf8()));
+    if (!state_.equality.isEmpty()) ImGui::TextUnformatted(text(state_.equality.toUtf8()));
     ImGui::PopStyleColor();
     if (holds_one)
       ImGui::TextDisabled(

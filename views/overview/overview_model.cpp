@@ -264,7 +264,8 @@ ProofText proof_of(const Situation& s) {
   if (!proof && run_kind(s.summary->figures.verb) == RunKind::profile)
     return {Tone::plain, tr("Nothing to verify"), tr("The baseline alone was recorded: no other plan could differ.")};
   if (!proof) return {Tone::warn, tr("Not compared with the reference"), tr("No batch was run through the reference.")};
-  QString text = to_qstring(proof->text) + ". " +
+  const std::string equality = equality_text(*proof, s.summary->figures.dataset.batches);
+  QString text = to_qstring(proof->text) + ". " + (equality.empty() ? QString() : to_qstring(equality) + ". ") +
                  tr("Largest difference %1 of the largest value, tolerance %2.")
                      .arg(number_text(proof->max_rel_diff), number_text(proof->tolerance));
   text += reasons_of(proof->reasons);

@@ -50,6 +50,8 @@ class OverviewRows {
     add(tr("result"), tr("verified"), f.verified ? Value(f.verified->passed ? tr("yes") : tr("no")) : Value(), {},
         measured_, {}, proof.text);
     if (f.verified) {
+      if (const std::string equality = equality_text(*f.verified, f.dataset.batches); !equality.empty())
+        add(tr("result"), tr("equality"), to_qstring(equality), {}, counted_);
       add(tr("result"), tr("largest difference"), f.verified->max_rel_diff, tr("of the largest value"), measured_, {},
           tr("tolerance %1").arg(number_text(f.verified->tolerance)));
       add(tr("result"), tr("flips"), static_cast<qlonglong>(f.verified->flips), tr("decisions"), counted_, {},

@@ -3,19 +3,19 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_activation(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_real(g, n, 0);
   return {{input_type(g, n, 0)}};
 }
-constexpr AttributeRule kAttributes[] = {{"kind", AttributeKind::word, Presence::required, kActivationWords}};
+constexpr AttributeRule kActivationAttributes[] = {{"kind", AttributeKind::word, Presence::required, kActivationWords}};
 }  // namespace
 extern const Operator kActivation;
 const Operator kActivation{.name = "activation",
-                           .infer = infer,
+                           .infer = infer_activation,
                            .flow = flow_cell,
                            .cost = cost_elementwise,
                            .role = Role::pointwise,
-                           .attributes = kAttributes,
+                           .attributes = kActivationAttributes,
                            .folds_as = "activation"};
 }  // namespace stormcell

@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_add(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_activation(g, n, 0);
   if (input_type(g, n, 0).dtype == DType::i32) {
@@ -19,7 +19,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }  // namespace
 extern const Operator kAdd;
 const Operator kAdd{.name = "add",
-                    .infer = infer,
+                    .infer = infer_add,
                     .flow = flow_cell,
                     .cost = cost_elementwise,
                     .role = Role::pointwise,

@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_argmax(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 1);
   return {{{DType::i32, input_type(g, n, 0).space, {}}}};
@@ -11,5 +11,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }  // namespace
 extern const Operator kArgmax;
 const Operator kArgmax{
-    .name = "argmax", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
+    .name = "argmax", .infer = infer_argmax, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -15,7 +15,7 @@ void expect_keys(const Graph& g, const Node& n, size_t index) {
   const bool rounded = g.value(n.inputs[index]).kind == ValueKind::state && format_of(type.dtype).rounds_rows;
   if (!rounded || type.space == kNone || type.content.size() != 1) expect_cells(g, n, index, 1);
 }
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_attention(const Graph& g, const Node& n) {
   expect_inputs(n, 3 + extra_count(n), 3 + extra_count(n));
   expect_cells(g, n, 0, 1);
   expect_keys(g, n, 1);
@@ -50,7 +50,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_attention(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   if (index == 0) return {Mix::cell};
@@ -58,7 +58,7 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
   const bool causal = flag_of(n, "causal") && input_type(g, n, 0).space == v.type.space;
   return {causal ? Mix::before : Mix::within, g.space(v.type.space).parent};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_attention(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const Graph& g = c.graph;
   const TensorType &q = g.value(n.inputs[0]).type, &k = g.value(n.inputs[1]).type;
@@ -68,21 +68,21 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.flops = 2 * c.rows(q.space) * keys * width;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
-                                         {"kv_heads", AttributeKind::integer},
-                                         {"scale", AttributeKind::real, defaults_to(1.0)},
-                                         {"causal", AttributeKind::flag, defaults_to(0)},
-                                         {"window", AttributeKind::integer, defaults_to(0)},
-                                         {"buckets", AttributeKind::integer, Presence::optional},
-                                         {"max_distance", AttributeKind::integer, defaults_to(128)},
-                                         {"bidirectional", AttributeKind::flag, defaults_to(1)}};
+constexpr AttributeRule kAttentionAttributes[] = {{"heads", AttributeKind::integer},
+                                                  {"kv_heads", AttributeKind::integer},
+                                                  {"scale", AttributeKind::real, defaults_to(1.0)},
+                                                  {"causal", AttributeKind::flag, defaults_to(0)},
+                                                  {"window", AttributeKind::integer, defaults_to(0)},
+                                                  {"buckets", AttributeKind::integer, Presence::optional},
+                                                  {"max_distance", AttributeKind::integer, defaults_to(128)},
+                                                  {"bidirectional", AttributeKind::flag, defaults_to(1)}};
 }  // namespace
 extern const Operator kAttention;
 const Operator kAttention{.name = "attention",
-                          .infer = infer,
-                          .flow = flow,
-                          .cost = cost,
+                          .infer = infer_attention,
+                          .flow = flow_attention,
+                          .cost = cost_attention,
                           .role = Role::attend,
                           .extras = "bias mask step",
-                          .attributes = kAttributes};
+                          .attributes = kAttentionAttributes};
 }  // namespace stormcell

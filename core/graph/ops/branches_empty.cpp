@@ -4,12 +4,12 @@
 
 namespace stormcell {
 namespace {
-constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}};
+constexpr AttributeRule kBranchesEmptyAttributes[] = {{"branches", AttributeKind::integers}};
 }  // namespace
 extern const Operator kBranchesEmpty;
 const Operator kBranchesEmpty{.name = "branches_empty",
                               .infer = infer_branch_predicate,
                               .flow = flow_batch,
                               .cost = cost_none,
-                              .attributes = kAttributes};
+                              .attributes = kBranchesEmptyAttributes};
 }  // namespace stormcell

@@ -4,12 +4,12 @@
 
 namespace stormcell {
 namespace {
-constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}};
+constexpr AttributeRule kBranchesFullAttributes[] = {{"branches", AttributeKind::integers}};
 }  // namespace
 extern const Operator kBranchesFull;
 const Operator kBranchesFull{.name = "branches_full",
                              .infer = infer_branch_predicate,
                              .flow = flow_batch,
                              .cost = cost_none,
-                             .attributes = kAttributes};
+                             .attributes = kBranchesFullAttributes};
 }  // namespace stormcell

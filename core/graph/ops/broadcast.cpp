@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_broadcast(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_activation(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
@@ -12,9 +12,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a space of cells below those of x", "space " + to_text(space));
   return {{{x.dtype, space, x.content}}};
 }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}};
+constexpr AttributeRule kBroadcastAttributes[] = {{"space", AttributeKind::space}};
 }  // namespace
 extern const Operator kBroadcast;
-const Operator kBroadcast{
-    .name = "broadcast", .infer = infer, .flow = flow_within, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kBroadcast{.name = "broadcast",
+                          .infer = infer_broadcast,
+                          .flow = flow_within,
+                          .cost = cost_of_traffic,
+                          .attributes = kBroadcastAttributes};
 }  // namespace stormcell

@@ -6,7 +6,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_choice_weight(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_decision(g, n, 0);
   const SpaceId space(n.attributes.integer("space"));
@@ -22,16 +22,19 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a routed space of its decision", "space " + to_text(space));
   return {{{DType::f32, space, {}}}};
 }
-Flow flow(const Graph&, const Node&, size_t) { return {Mix::cell, kNone, false, true}; }
-Cost cost(const CostContext& c, const Node& n) {
+Flow flow_choice_weight(const Graph&, const Node&, size_t) { return {Mix::cell, kNone, false, true}; }
+Cost cost_choice_weight(const CostContext& c, const Node& n) {
   Cost cost;
   cost.activation_bytes = 2 * value_bytes(c, n.outputs[0]);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
-                                         {"branch", AttributeKind::integer, Presence::optional}};
+constexpr AttributeRule kChoiceWeightAttributes[] = {{"space", AttributeKind::space},
+                                                     {"branch", AttributeKind::integer, Presence::optional}};
 }  // namespace
 extern const Operator kChoiceWeight;
-const Operator kChoiceWeight{
-    .name = "choice_weight", .infer = infer, .flow = flow, .cost = cost, .attributes = kAttributes};
+const Operator kChoiceWeight{.name = "choice_weight",
+                             .infer = infer_choice_weight,
+                             .flow = flow_choice_weight,
+                             .cost = cost_choice_weight,
+                             .attributes = kChoiceWeightAttributes};
 }  // namespace stormcell

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_compact(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_integer(g, n, 0);
   const TensorType& mask = input_type(g, n, 0);
@@ -14,5 +14,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kCompact;
-const Operator kCompact{.name = "compact", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic};
+const Operator kCompact{.name = "compact", .infer = infer_compact, .flow = flow_cell, .cost = cost_of_traffic};
 }  // namespace stormcell

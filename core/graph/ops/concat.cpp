@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_concat(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1u << 10);
   TensorType joined = input_type(g, n, 0);
   if (joined.space == kNone || joined.content.empty())
@@ -24,5 +24,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }  // namespace
 extern const Operator kConcat;
 const Operator kConcat{
-    .name = "concat", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
+    .name = "concat", .infer = infer_concat, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::pointwise};
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_conv2d(const Graph& g, const Node& n) {
   expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_cells(g, n, 0, 3);
   const TensorType y = convolved(g, n, 1, input_type(g, n, 0).space, integer_of(n, "groups"));
@@ -14,12 +14,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_residual_first(n);
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_conv2d(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   cost.flops = convolution_flops(c, n, 1);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kConv2dAttributes[] = {
     {"stride", AttributeKind::integer, defaults_to(1)},
     {"padding", AttributeKind::integer, defaults_to(0)},
     {"groups", AttributeKind::integer, defaults_to(1)},
@@ -28,12 +28,12 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kConv2d;
 const Operator kConv2d{.name = "conv2d",
-                       .infer = infer,
+                       .infer = infer_conv2d,
                        .flow = flow_cell,
-                       .cost = cost,
+                       .cost = cost_conv2d,
                        .role = Role::pointwise,
                        .extras = "bias residual",
-                       .attributes = kAttributes,
+                       .attributes = kConv2dAttributes,
                        .grouped_as = "grouped_conv2d",
                        .absorbs = "activation residual",
                        .chains_as = "residual_blocks",

@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_embedding(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_integer(g, n, 0);
   const TensorType &ids = input_type(g, n, 0), &table = input_type(g, n, 1);
@@ -12,7 +12,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_weight(g, n, 1);
   return {{{DType::f32, ids.space, {table.content[1]}}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_embedding(const CostContext& c, const Node& n) {
   Cost cost;
   cost.activation_bytes = 2 * value_bytes(c, n.outputs[0]);  // rows read, rows written; the table is not read whole
   return cost;
@@ -20,5 +20,5 @@ Cost cost(const CostContext& c, const Node& n) {
 }  // namespace
 extern const Operator kEmbedding;
 const Operator kEmbedding{
-    .name = "embedding", .infer = infer, .flow = flow_cell, .cost = cost, .role = Role::pointwise};
+    .name = "embedding", .infer = infer_embedding, .flow = flow_cell, .cost = cost_embedding, .role = Role::pointwise};
 }  // namespace stormcell

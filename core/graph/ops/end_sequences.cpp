@@ -4,20 +4,20 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_end_sequences(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_one_integer(g, n, 0);
   expect_one_integer(g, n, 1);
   expect_space(g, n, 1, input_type(g, n, 0).space);
   return {{input_type(g, n, 0)}, {input_type(g, n, 0)}};
 }
-constexpr AttributeRule kAttributes[] = {{"end", AttributeKind::integer}, {"pad", AttributeKind::integer}};
+constexpr AttributeRule kEndSequencesAttributes[] = {{"end", AttributeKind::integer}, {"pad", AttributeKind::integer}};
 }  // namespace
 extern const Operator kEndSequences;
 const Operator kEndSequences{.name = "end_sequences",
-                             .infer = infer,
+                             .infer = infer_end_sequences,
                              .flow = flow_cell,
                              .cost = cost_elementwise,
                              .role = Role::pointwise,
-                             .attributes = kAttributes};
+                             .attributes = kEndSequencesAttributes};
 }  // namespace stormcell

@@ -46,7 +46,7 @@ std::vector<Result> infer_rows(const Graph& g, const Node& n) {
     operator_error(n, "rows over the slots of %" + g.value(n.inputs[1]).name, type_text(g, x));
   return {{{x.dtype, slots_of(g, n, n.inputs[2]), x.content}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_exchange(const Graph& g, const Node& n, size_t index) {
   return {g.value(n.inputs[index]).type.space == kNone ? Mix::none : Mix::batch};
 }
 constexpr AttributeRule kDecisionAttributes[] = {
@@ -57,19 +57,19 @@ constexpr AttributeRule kRowsAttributes[] = {{"slots", AttributeKind::space}};
 extern const Operator kExchangeDecision, kExchangeRows, kExchangeBack;
 const Operator kExchangeDecision{.name = "exchange_decision",
                                  .infer = infer_decision,
-                                 .flow = flow,
+                                 .flow = flow_exchange,
                                  .cost = cost_of_traffic,
                                  .role = Role::exchange,
                                  .attributes = kDecisionAttributes};
 const Operator kExchangeRows{.name = "exchange_rows",
                              .infer = infer_rows,
-                             .flow = flow,
+                             .flow = flow_exchange,
                              .cost = cost_of_traffic,
                              .role = Role::exchange,
                              .attributes = kRowsAttributes};
 const Operator kExchangeBack{.name = "exchange_back",
                              .infer = infer_rows,
-                             .flow = flow,
+                             .flow = flow_exchange,
                              .cost = cost_of_traffic,
                              .role = Role::exchange,
                              .attributes = kRowsAttributes};

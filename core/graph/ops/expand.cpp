@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_expand(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_ragged(g, n, 1);
   const TensorType& y = input_type(g, n, 0);
@@ -15,5 +15,6 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kExpand;
-const Operator kExpand{.name = "expand", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .in_place = true};
+const Operator kExpand{
+    .name = "expand", .infer = infer_expand, .flow = flow_cell, .cost = cost_of_traffic, .in_place = true};
 }  // namespace stormcell

@@ -3,13 +3,13 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph&, const Node& n) {
+std::vector<Result> infer_extent(const Graph&, const Node& n) {
   expect_inputs(n, 0, 0);
   return {{{DType::i32, kNone, {}}}};
 }
-constexpr AttributeRule kAttributes[] = {{"extent", AttributeKind::extent}};
+constexpr AttributeRule kExtentAttributes[] = {{"extent", AttributeKind::extent}};
 }  // namespace
 extern const Operator kExtent;
 const Operator kExtent{
-    .name = "extent", .infer = infer, .flow = flow_cell, .cost = cost_none, .attributes = kAttributes};
+    .name = "extent", .infer = infer_extent, .flow = flow_cell, .cost = cost_none, .attributes = kExtentAttributes};
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_fold(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& y = input_type(g, n, 0);
@@ -17,15 +17,15 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_patches(g, n, y.space, grid);
   return {{{DType::f32, g.space(y.space).parent, {grid.height, grid.width, y.content[2]}}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_fold(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   cost.flops = (value_bytes(c, n.inputs[0]) + value_bytes(c, n.outputs[0])) / 4;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kFoldAttributes[] = {
     {"height", AttributeKind::integer}, {"width", AttributeKind::integer}, {"stride", AttributeKind::integer}};
 }  // namespace
 extern const Operator kFold;
 const Operator kFold{
-    .name = "fold", .infer = infer, .flow = flow_within_parent, .cost = cost, .attributes = kAttributes};
+    .name = "fold", .infer = infer_fold, .flow = flow_within_parent, .cost = cost_fold, .attributes = kFoldAttributes};
 }  // namespace stormcell

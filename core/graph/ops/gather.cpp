@@ -33,7 +33,7 @@ void expect_factors(const Graph& g, const Node& n) {
   }
 }
 
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_gather(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + factored_inputs(n).size() + extra_count(n), 1u << 20);
   const size_t joined = joined_inputs(n);
   const SpaceId space(n.attributes.integer("space"));
@@ -69,23 +69,23 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_gather(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   for (const int64_t i : factored_inputs(n)) cost.flops += value_bytes(c, n.inputs[i]) / 4;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
-                                         {"mode", AttributeKind::word, Presence::required, "sum weighted place"},
-                                         {"branches", AttributeKind::integers, Presence::optional},
-                                         {"factors", AttributeKind::integers, Presence::optional}};
+constexpr AttributeRule kGatherAttributes[] = {{"space", AttributeKind::space},
+                                               {"mode", AttributeKind::word, Presence::required, "sum weighted place"},
+                                               {"branches", AttributeKind::integers, Presence::optional},
+                                               {"factors", AttributeKind::integers, Presence::optional}};
 }  // namespace
 extern const Operator kGather;
 const Operator kGather{.name = "gather",
-                       .infer = infer,
+                       .infer = infer_gather,
                        .flow = flow_cell,
-                       .cost = cost,
+                       .cost = cost_gather,
                        .role = Role::close,
                        .extras = "otherwise residual",
-                       .attributes = kAttributes,
+                       .attributes = kGatherAttributes,
                        .absorbs = "residual factors"};
 }  // namespace stormcell

@@ -8,7 +8,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_grouped_conv2d(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
   const size_t branches = n.attributes.list("branches").size(), of_branch = flag_of(n, "biases") ? 2 : 1,
                fixed = 2 + branches * of_branch;
@@ -19,7 +19,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_residual_first(n);
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_grouped_conv2d(const CostContext& c, const Node& n) {
   Cost cost;
   cost.flops = convolution_flops(c, n, 2);
   cost.weight_bytes = grouped_weight_bytes(c, n);
@@ -29,7 +29,7 @@ Cost cost(const CostContext& c, const Node& n) {
       maps * static_cast<double>(c.graph.row_bytes(n.inputs[0])) + out * (extra_count(n) > 0 ? 2 : 1);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kGroupedConv2dAttributes[] = {
     {"branches", AttributeKind::integers},
     {"slots", AttributeKind::space},
     {"biases", AttributeKind::flag, defaults_to(0)},
@@ -41,12 +41,12 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kGroupedConv2d;
 const Operator kGroupedConv2d{.name = "grouped_conv2d",
-                              .infer = infer,
+                              .infer = infer_grouped_conv2d,
                               .flow = flow_cell,
-                              .cost = cost,
+                              .cost = cost_grouped_conv2d,
                               .role = Role::grouped,
                               .extras = "residual",
-                              .attributes = kAttributes,
+                              .attributes = kGroupedConv2dAttributes,
                               .absorbs = "activation residual",
                               .chains_as = "grouped_residual_blocks"};
 }  // namespace stormcell

@@ -5,14 +5,14 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_grouped_layer_norm(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 1);
   const SpaceId slots = expect_grouped(g, n, 2);
   const std::vector<Dim>& content = input_type(g, n, 0).content;
   for (size_t i = 2; i < n.inputs.size(); ++i) expect_shared(g, n, i, content);
   return {{{DType::f32, slots, content}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_grouped_layer_norm(const CostContext& c, const Node& n) {
   Cost cost;
   const double bytes = value_bytes(c, n.outputs[0]);
   cost.flops = bytes / 4;
@@ -20,14 +20,14 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = 2 * bytes;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kGroupedLayerNormAttributes[] = {
     {"branches", AttributeKind::integers}, {"slots", AttributeKind::space}, {"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kGroupedLayerNorm;
 const Operator kGroupedLayerNorm{.name = "grouped_layer_norm",
-                                 .infer = infer,
+                                 .infer = infer_grouped_layer_norm,
                                  .flow = flow_cell,
-                                 .cost = cost,
+                                 .cost = cost_grouped_layer_norm,
                                  .role = Role::grouped,
-                                 .attributes = kAttributes};
+                                 .attributes = kGroupedLayerNormAttributes};
 }  // namespace stormcell

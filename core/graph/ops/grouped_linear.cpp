@@ -8,7 +8,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_grouped_linear(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 1);
   const auto& branches = n.attributes.list("branches");
   const size_t weights = branches.size(), of_branch = flag_of(n, "biases") ? 2 : 1, fixed = 2 + weights * of_branch;
@@ -32,7 +32,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_residual_first(n);
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_grouped_linear(const CostContext& c, const Node& n) {
   // Only branches with rows are read.
   Cost cost;
   const SpaceId slots(n.attributes.integer("slots"));
@@ -44,7 +44,7 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = rows * (k + out) * 4;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kGroupedLinearAttributes[] = {
     {"branches", AttributeKind::integers},
     {"slots", AttributeKind::space},
     {"biases", AttributeKind::flag, defaults_to(0)},
@@ -55,11 +55,11 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kGroupedLinear;
 const Operator kGroupedLinear{.name = "grouped_linear",
-                              .infer = infer,
+                              .infer = infer_grouped_linear,
                               .flow = flow_cell,
-                              .cost = cost,
+                              .cost = cost_grouped_linear,
                               .role = Role::grouped,
                               .extras = "gain multiply residual",
-                              .attributes = kAttributes,
+                              .attributes = kGroupedLinearAttributes,
                               .absorbs = "gain scale activation multiply residual"};
 }  // namespace stormcell

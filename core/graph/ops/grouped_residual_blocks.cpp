@@ -6,7 +6,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_grouped_residual_blocks(const Graph& g, const Node& n) {
   expect_cells(g, n, 0, 3);
   const size_t branches = n.attributes.list("branches").size(),
                of_block = kInputsOfBlock * std::max<size_t>(branches, 1);
@@ -17,7 +17,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_blocks(g, n, 2, n.inputs.size(), branches);
   return {{{DType::f32, slots, input_type(g, n, 0).content}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_grouped_residual_blocks(const CostContext& c, const Node& n) {
   Cost cost;
   const size_t convolutions = (n.inputs.size() - 2) / 2 / n.attributes.list("branches").size();
   cost.flops = static_cast<double>(convolutions) * convolution_flops(c, n, 2);
@@ -25,13 +25,14 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.activation_bytes = 2 * value_bytes(c, n.outputs[0]);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"branches", AttributeKind::integers}, {"slots", AttributeKind::space}};
+constexpr AttributeRule kGroupedResidualBlocksAttributes[] = {{"branches", AttributeKind::integers},
+                                                              {"slots", AttributeKind::space}};
 }  // namespace
 extern const Operator kGroupedResidualBlocks;
 const Operator kGroupedResidualBlocks{.name = "grouped_residual_blocks",
-                                      .infer = infer,
+                                      .infer = infer_grouped_residual_blocks,
                                       .flow = flow_cell,
-                                      .cost = cost,
+                                      .cost = cost_grouped_residual_blocks,
                                       .role = Role::grouped,
-                                      .attributes = kAttributes};
+                                      .attributes = kGroupedResidualBlocksAttributes};
 }  // namespace stormcell

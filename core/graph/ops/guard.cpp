@@ -9,7 +9,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_guard(const Graph& g, const Node& n) {
   expect_inputs(n, 0, 1);
   const size_t late = n.inputs.empty() ? 1 : 0;
   if (n.bodies.size() != 2 || n.yields.size() != 2 || n.yields[0].size() != n.yields[1].size() + late)
@@ -29,13 +29,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return results;
 }
-constexpr AttributeRule kAttributes[] = {{"pass", AttributeKind::word, defaults_to("")}};
+constexpr AttributeRule kGuardAttributes[] = {{"pass", AttributeKind::word, defaults_to("")}};
 }  // namespace
 extern const Operator kGuard;
 const Operator kGuard{.name = "guard",
-                      .infer = infer,
+                      .infer = infer_guard,
                       .flow = flow_cell,
                       .cost = cost_none,
                       .role = Role::guard,
-                      .attributes = kAttributes};
+                      .attributes = kGuardAttributes};
 }  // namespace stormcell

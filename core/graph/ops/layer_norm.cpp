@@ -4,20 +4,20 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_layer_norm(const Graph& g, const Node& n) {
   expect_inputs(n, 3, 3);
   expect_cells(g, n, 0, 1);
   for (const size_t i : {1, 2}) expect_shared(g, n, i, input_type(g, n, 0).content);
   return {{input_type(g, n, 0)}};
 }
-constexpr AttributeRule kAttributes[] = {{"eps", AttributeKind::real}};
+constexpr AttributeRule kLayerNormAttributes[] = {{"eps", AttributeKind::real}};
 }  // namespace
 extern const Operator kLayerNorm;
 const Operator kLayerNorm{.name = "layer_norm",
-                          .infer = infer,
+                          .infer = infer_layer_norm,
                           .flow = flow_cell,
                           .cost = cost_elementwise,
                           .role = Role::pointwise,
-                          .attributes = kAttributes,
+                          .attributes = kLayerNormAttributes,
                           .grouped_as = "grouped_layer_norm"};
 }  // namespace stormcell

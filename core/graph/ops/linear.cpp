@@ -7,7 +7,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_linear(const Graph& g, const Node& n) {
   expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_cells(g, n, 0, 1);
   const TensorType &x = input_type(g, n, 0), &w = input_type(g, n, 1);
@@ -24,14 +24,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_residual_first(n);
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_linear(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const TensorType& w = c.graph.value(n.inputs[1]).type;
   cost.flops = 2 * c.rows(c.graph.value(n.inputs[0]).type.space) *
                static_cast<double>(w.content[0].evaluate(c.bindings)) * w.content[1].evaluate(c.bindings);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kLinearAttributes[] = {
     {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
     {"scale", AttributeKind::real, defaults_to(1.0)},
     {"eps", AttributeKind::real, Presence::optional},
@@ -40,12 +40,12 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kLinear;
 const Operator kLinear{.name = "linear",
-                       .infer = infer,
+                       .infer = infer_linear,
                        .flow = flow_cell,
-                       .cost = cost,
+                       .cost = cost_linear,
                        .role = Role::pointwise,
                        .extras = "gain bias multiply residual",
-                       .attributes = kAttributes,
+                       .attributes = kLinearAttributes,
                        .grouped_as = "grouped_linear",
                        .absorbs = "gain scale activation multiply residual"};
 }  // namespace stormcell

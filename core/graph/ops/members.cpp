@@ -7,7 +7,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_members(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 2);
   expect_decision(g, n, 0);
   const Value& decision = g.value(n.inputs[0]);
@@ -22,9 +22,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                    counted(std::ssize(n.inputs), "input"));
   return {{{DType::i32, base, {}}, ValueKind::ragged, 0, decision.fan_out}};
 }
-constexpr AttributeRule kAttributes[] = {{"base", AttributeKind::space}};
+constexpr AttributeRule kMembersAttributes[] = {{"base", AttributeKind::space}};
 }  // namespace
 extern const Operator kMembers;
-const Operator kMembers{
-    .name = "members", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .attributes = kAttributes};
+const Operator kMembers{.name = "members",
+                        .infer = infer_members,
+                        .flow = flow_cell,
+                        .cost = cost_of_traffic,
+                        .attributes = kMembersAttributes};
 }  // namespace stormcell

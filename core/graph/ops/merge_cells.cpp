@@ -8,7 +8,7 @@ namespace stormcell {
 namespace {
 constexpr int64_t kMostSide = 1 << 20;  // numbers of cells stay far from overflow
 
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_merge_cells(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 1);
   const TensorType& x = input_type(g, n, 0);
@@ -27,17 +27,18 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
         "space " + to_text(space));
   return {{{DType::f32, space, {4 * x.content[0].constant()}}}};
 }
-int64_t columns(const Graph&, const Node& n) { return n.attributes.integer("width") / 2; }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
-                                         {"height", AttributeKind::integer},
-                                         {"width", AttributeKind::integer},
-                                         {"order", AttributeKind::word, defaults_to("columns"), "columns rows"}};
+int64_t columns_merge_cells(const Graph&, const Node& n) { return n.attributes.integer("width") / 2; }
+constexpr AttributeRule kMergeCellsAttributes[] = {
+    {"space", AttributeKind::space},
+    {"height", AttributeKind::integer},
+    {"width", AttributeKind::integer},
+    {"order", AttributeKind::word, defaults_to("columns"), "columns rows"}};
 }  // namespace
 extern const Operator kMergeCells;
 const Operator kMergeCells{.name = "merge_cells",
-                           .infer = infer,
+                           .infer = infer_merge_cells,
                            .flow = flow_within_parent,
                            .cost = cost_of_traffic,
-                           .attributes = kAttributes,
-                           .columns = columns};
+                           .attributes = kMergeCellsAttributes,
+                           .columns = columns_merge_cells};
 }  // namespace stormcell

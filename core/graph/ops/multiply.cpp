@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_multiply(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_real(g, n, 0);
   expect_real(g, n, 1);
@@ -15,7 +15,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }  // namespace
 extern const Operator kMultiply;
 const Operator kMultiply{.name = "multiply",
-                         .infer = infer,
+                         .infer = infer_multiply,
                          .flow = flow_cell,
                          .cost = cost_elementwise,
                          .role = Role::pointwise,

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_pack(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_ragged(g, n, 1);
   const TensorType& x = input_type(g, n, 0);
@@ -18,13 +18,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return results;
 }
-constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
+constexpr AttributeRule kPackAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kPack;
 const Operator kPack{.name = "pack",
-                     .infer = infer,
+                     .infer = infer_pack,
                      .flow = flow_cell,
                      .cost = cost_of_traffic,
                      .role = Role::open,
-                     .attributes = kAttributes};
+                     .attributes = kPackAttributes};
 }  // namespace stormcell

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_pixel_shuffle(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
@@ -16,14 +16,14 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
             x.space,
             {x.content[0].constant() * factor, x.content[1].constant() * factor, channels / (factor * factor)}}}};
 }
-constexpr AttributeRule kAttributes[] = {{"factor", AttributeKind::integer}};
+constexpr AttributeRule kPixelShuffleAttributes[] = {{"factor", AttributeKind::integer}};
 }  // namespace
 extern const Operator kPixelShuffle;
 const Operator kPixelShuffle{.name = "pixel_shuffle",
-                             .infer = infer,
+                             .infer = infer_pixel_shuffle,
                              .flow = flow_cell,
                              .cost = cost_of_traffic,
                              .role = Role::pointwise,
-                             .attributes = kAttributes,
+                             .attributes = kPixelShuffleAttributes,
                              .in_place = true};
 }  // namespace stormcell

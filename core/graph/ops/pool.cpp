@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_pool(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
@@ -24,7 +24,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
             x.space,
             {(h + 2 * padding - size) / stride + 1, (w + 2 * padding - size) / stride + 1, x.content[2]}}}};
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kPoolAttributes[] = {
     {"kind", AttributeKind::word, Presence::required, "average max global_average"},
     {"size", AttributeKind::integer, Presence::optional},
     {"stride", AttributeKind::integer, Presence::optional},
@@ -32,9 +32,9 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kPool;
 const Operator kPool{.name = "pool",
-                     .infer = infer,
+                     .infer = infer_pool,
                      .flow = flow_cell,
                      .cost = cost_elementwise,
                      .role = Role::pointwise,
-                     .attributes = kAttributes};
+                     .attributes = kPoolAttributes};
 }  // namespace stormcell

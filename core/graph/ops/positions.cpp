@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_positions(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + extra_count(n), 1 + extra_count(n));
   expect_one_integer(g, n, 0);
   if (!is_grouped(g, input_type(g, n, 0).space))
@@ -15,11 +15,11 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return {{input_type(g, n, 0)}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_positions(const Graph& g, const Node& n, size_t index) {
   return {index == 0 ? Mix::before : Mix::within, g.space(input_type(g, n, 0).space).parent};
 }
 }  // namespace
 extern const Operator kPositions;
 const Operator kPositions{
-    .name = "positions", .infer = infer, .flow = flow, .cost = cost_elementwise, .extras = "from"};
+    .name = "positions", .infer = infer_positions, .flow = flow_positions, .cost = cost_elementwise, .extras = "from"};
 }  // namespace stormcell

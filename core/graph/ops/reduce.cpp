@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_reduce(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   const TensorType& x = input_type(g, n, 0);
   expect_activation(g, n, 0);
@@ -13,9 +13,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   if (!is_grouped(g, x.space)) operator_error(n, "cells that have parents", type_text(g, x));
   return {{{x.dtype, g.space(x.space).parent, x.content}}};
 }
-constexpr AttributeRule kAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last sum"}};
+constexpr AttributeRule kReduceAttributes[] = {{"mode", AttributeKind::word, Presence::required, "mean last sum"}};
 }  // namespace
 extern const Operator kReduce;
-const Operator kReduce{
-    .name = "reduce", .infer = infer, .flow = flow_within_parent, .cost = cost_elementwise, .attributes = kAttributes};
+const Operator kReduce{.name = "reduce",
+                       .infer = infer_reduce,
+                       .flow = flow_within_parent,
+                       .cost = cost_elementwise,
+                       .attributes = kReduceAttributes};
 }  // namespace stormcell

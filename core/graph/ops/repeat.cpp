@@ -6,7 +6,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_repeat(const Graph& g, const Node& n) {
   expect_inputs(n, 0, 0);
   if (n.bodies.size() != 1 || n.yields.size() != 1 || n.yields[0].size() != 1)
     operator_error(n, "one body that gives the stop predicate", counted(std::ssize(n.bodies), "body"));
@@ -15,13 +15,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a scalar i32 as stop", type_text(g, stop));
   return {};
 }
-constexpr AttributeRule kAttributes[] = {{"most", AttributeKind::extent}};
+constexpr AttributeRule kRepeatAttributes[] = {{"most", AttributeKind::extent}};
 }  // namespace
 extern const Operator kRepeat;
 const Operator kRepeat{.name = "repeat",
-                       .infer = infer,
+                       .infer = infer_repeat,
                        .flow = flow_cell,
                        .cost = cost_none,
                        .role = Role::repeat,
-                       .attributes = kAttributes};
+                       .attributes = kRepeatAttributes};
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_residual_blocks(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + kInputsOfBlock, 1 + kInputsOfBlock * kMostBlocks);
   expect_cells(g, n, 0, 3);
   if ((n.inputs.size() - 1) % kInputsOfBlock != 0)
@@ -13,7 +13,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_blocks(g, n, 1, n.inputs.size(), 1);
   return {{input_type(g, n, 0)}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_residual_blocks(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   cost.flops = static_cast<double>((n.inputs.size() - 1) / 2) * convolution_flops(c, n, 1);
   return cost;
@@ -21,9 +21,9 @@ Cost cost(const CostContext& c, const Node& n) {
 }  // namespace
 extern const Operator kResidualBlocks;
 const Operator kResidualBlocks{.name = "residual_blocks",
-                               .infer = infer,
+                               .infer = infer_residual_blocks,
                                .flow = flow_cell,
-                               .cost = cost,
+                               .cost = cost_residual_blocks,
                                .role = Role::pointwise,
                                .grouped_as = "grouped_residual_blocks"};
 }  // namespace stormcell

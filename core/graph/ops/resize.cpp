@@ -6,7 +6,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_resize(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
@@ -18,21 +18,21 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
                    std::to_string(height) + " x " + std::to_string(width) + " of " + type_text(g, x));
   return {{{DType::f32, x.space, {height, width, x.content[2]}}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_resize(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   constexpr double kBilinear = 8;  // four products, three sums, and what the weights take
   if (n.attributes.word("mode") == "bilinear") cost.flops = kBilinear * value_bytes(c, n.outputs[0]) / 4;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"height", AttributeKind::integer},
-                                         {"width", AttributeKind::integer},
-                                         {"mode", AttributeKind::word, Presence::required, "nearest bilinear"}};
+constexpr AttributeRule kResizeAttributes[] = {{"height", AttributeKind::integer},
+                                               {"width", AttributeKind::integer},
+                                               {"mode", AttributeKind::word, Presence::required, "nearest bilinear"}};
 }  // namespace
 extern const Operator kResize;
 const Operator kResize{.name = "resize",
-                       .infer = infer,
+                       .infer = infer_resize,
                        .flow = flow_cell,
-                       .cost = cost,
+                       .cost = cost_resize,
                        .role = Role::pointwise,
-                       .attributes = kAttributes};
+                       .attributes = kResizeAttributes};
 }  // namespace stormcell

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_rotary(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_cells(g, n, 0, 1);
   expect_one_integer(g, n, 1);
@@ -14,13 +14,13 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a width of " + std::to_string(heads) + " even heads", std::to_string(width));
   return {{input_type(g, n, 0)}};
 }
-constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};
+constexpr AttributeRule kRotaryAttributes[] = {{"heads", AttributeKind::integer}, {"theta", AttributeKind::real}};
 }  // namespace
 extern const Operator kRotary;
 const Operator kRotary{.name = "rotary",
-                       .infer = infer,
+                       .infer = infer_rotary,
                        .flow = flow_cell,
                        .cost = cost_elementwise,
                        .role = Role::pointwise,
-                       .attributes = kAttributes};
+                       .attributes = kRotaryAttributes};
 }  // namespace stormcell

@@ -51,7 +51,7 @@ void expect_some_on(const Node& n, const Protocol& p, const ProtocolRow& row, in
     operator_error(n, "at least " + std::to_string(least) + " branches that are not off", std::to_string(left));
 }
 
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_route(const Graph& g, const Node& n) {
   expect_inputs(n, 1 + extra_count(n), 1 + extra_count(n));
   const Protocol protocol = protocol_of(n.attributes);
   const ProtocolRow& row = protocol_row(protocol.kind);
@@ -92,7 +92,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "a residual branch below " + std::to_string(branches), std::to_string(protocol.residual));
   return {{{DType::i32, scores.space, {}}, ValueKind::decision, static_cast<int32_t>(branches), fan_out}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_route(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight || v.type.space == kNone) return {Mix::none};
   const Protocol protocol = protocol_of(n.attributes);
@@ -108,8 +108,8 @@ Flow flow(const Graph& g, const Node& n, size_t index) {
 }  // namespace
 extern const Operator kRoute;
 const Operator kRoute{.name = "route",
-                      .infer = infer,
-                      .flow = flow,
+                      .infer = infer_route,
+                      .flow = flow_route,
                       .cost = cost_elementwise,
                       .role = Role::route,
                       .extras = "bias",

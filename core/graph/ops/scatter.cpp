@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_scatter(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_activation(g, n, 0);
   expect_decision(g, n, 1);
@@ -20,15 +20,15 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return results;
 }
-constexpr AttributeRule kAttributes[] = {{"spaces", AttributeKind::spaces}};
+constexpr AttributeRule kScatterAttributes[] = {{"spaces", AttributeKind::spaces}};
 }  // namespace
 extern const Operator kScatter;
 // A branch may read the rows that it is sent where they lie (docs/decisions/044-lent-rows.md), so no bound of time
 // holds a copy.
 const Operator kScatter{.name = "scatter",
-                        .infer = infer,
+                        .infer = infer_scatter,
                         .flow = flow_cell,
                         .cost = cost_none,
                         .role = Role::open,
-                        .attributes = kAttributes};
+                        .attributes = kScatterAttributes};
 }  // namespace stormcell

@@ -7,7 +7,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_separable_conv2d(const Graph& g, const Node& n) {
   expect_inputs(n, 3 + extra_count(n), 3 + extra_count(n));
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
@@ -28,7 +28,7 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_residual_first(n);
   return {{y}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_separable_conv2d(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const auto of = [&](size_t input, size_t i) {
     return static_cast<double>(c.graph.value(n.inputs[input]).type.content[i].constant());
@@ -37,7 +37,7 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.flops = 2 * pixels * of(1, 0) * (of(1, 1) * of(1, 2) + of(2, 0));
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {
+constexpr AttributeRule kSeparableConv2dAttributes[] = {
     {"stride", AttributeKind::integer, defaults_to(1)},
     {"padding", AttributeKind::integer, defaults_to(0)},
     {"activation", AttributeKind::word, defaults_to("none"), kActivationWordsOrNone},
@@ -45,10 +45,10 @@ constexpr AttributeRule kAttributes[] = {
 }  // namespace
 extern const Operator kSeparableConv2d;
 const Operator kSeparableConv2d{.name = "separable_conv2d",
-                                .infer = infer,
+                                .infer = infer_separable_conv2d,
                                 .flow = flow_cell,
-                                .cost = cost,
+                                .cost = cost_separable_conv2d,
                                 .role = Role::pointwise,
                                 .extras = "bias residual",
-                                .attributes = kAttributes};
+                                .attributes = kSeparableConv2dAttributes};
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_squared_distance(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_cells(g, n, 0, 1);
   const TensorType &x = input_type(g, n, 0), &centres = input_type(g, n, 1);
@@ -14,20 +14,20 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   expect_weight(g, n, 1);
   return {{{DType::f32, x.space, {centres.content[0]}}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_squared_distance(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   constexpr double kEach = 3;  // a difference, a product, a sum
   cost.flops = kEach * value_bytes(c, n.inputs[0]) / 4 *
                static_cast<double>(c.graph.value(n.inputs[1]).type.content[0].constant());
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"reciprocal", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kSquaredDistanceAttributes[] = {{"reciprocal", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kSquaredDistance;
 const Operator kSquaredDistance{.name = "squared_distance",
-                                .infer = infer,
+                                .infer = infer_squared_distance,
                                 .flow = flow_cell,
-                                .cost = cost,
+                                .cost = cost_squared_distance,
                                 .role = Role::pointwise,
-                                .attributes = kAttributes};
+                                .attributes = kSquaredDistanceAttributes};
 }  // namespace stormcell

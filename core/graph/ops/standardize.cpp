@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_standardize(const Graph& g, const Node& n) {
   expect_inputs(n, 3, 3);
   expect_real(g, n, 0);
   const TensorType& x = input_type(g, n, 0);
@@ -14,6 +14,9 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }
 }  // namespace
 extern const Operator kStandardize;
-const Operator kStandardize{
-    .name = "standardize", .infer = infer, .flow = flow_cell, .cost = cost_elementwise, .role = Role::pointwise};
+const Operator kStandardize{.name = "standardize",
+                            .infer = infer_standardize,
+                            .flow = flow_cell,
+                            .cost = cost_elementwise,
+                            .role = Role::pointwise};
 }  // namespace stormcell

@@ -5,7 +5,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_state_put(const Graph& g, const Node& n) {
   expect_inputs(n, 2 + extra_count(n), 2 + extra_count(n));
   expect_activation(g, n, 1);
   const TensorType &state = input_type(g, n, 0), &x = input_type(g, n, 1);
@@ -20,10 +20,10 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
   }
   return {};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_state_put(const Graph& g, const Node& n, size_t index) {
   return {index == 0 ? Mix::cell : Mix::within, g.space(input_type(g, n, 0).space).parent};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_state_put(const CostContext& c, const Node& n) {
   Cost cost;
   cost.activation_bytes = 2 * value_bytes(c, n.inputs[1]);
   return cost;
@@ -31,9 +31,9 @@ Cost cost(const CostContext& c, const Node& n) {
 }  // namespace
 extern const Operator kStatePut;
 const Operator kStatePut{.name = "state_put",
-                         .infer = infer,
-                         .flow = flow,
-                         .cost = cost,
+                         .infer = infer_state_put,
+                         .flow = flow_state_put,
+                         .cost = cost_state_put,
                          .role = Role::state,
                          .extras = "at",
                          .keeps_rows = true};

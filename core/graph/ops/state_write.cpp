@@ -3,7 +3,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_state_write(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_activation(g, n, 1);
   if (g.value(n.inputs[0]).kind != ValueKind::state) operator_error(n, "a state", type_text(g, input_type(g, n, 0)));
@@ -14,5 +14,5 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
 }  // namespace
 extern const Operator kStateWrite;
 const Operator kStateWrite{
-    .name = "state_write", .infer = infer, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::state};
+    .name = "state_write", .infer = infer_state_write, .flow = flow_cell, .cost = cost_of_traffic, .role = Role::state};
 }  // namespace stormcell

@@ -8,7 +8,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_unfold(const Graph& g, const Node& n) {
   expect_inputs(n, 1, 1);
   expect_cells(g, n, 0, 3);
   const TensorType& x = input_type(g, n, 0);
@@ -25,20 +25,20 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     return {{{DType::f32, space, {grid.patch_height * grid.patch_width * x.content[2].constant()}}}};
   return {{{DType::f32, space, {grid.patch_height, grid.patch_width, x.content[2]}}}};
 }
-int64_t columns(const Graph& g, const Node& n) { return grid_of_unfold(g, n).columns(); }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space},
-                                         {"height", AttributeKind::integer},
-                                         {"width", AttributeKind::integer},
-                                         {"stride", AttributeKind::integer},
-                                         {"border", AttributeKind::word, defaults_to("shift"), "shift cut"},
-                                         {"flat", AttributeKind::flag, defaults_to(0)}};
+int64_t columns_unfold(const Graph& g, const Node& n) { return grid_of_unfold(g, n).columns(); }
+constexpr AttributeRule kUnfoldAttributes[] = {{"space", AttributeKind::space},
+                                               {"height", AttributeKind::integer},
+                                               {"width", AttributeKind::integer},
+                                               {"stride", AttributeKind::integer},
+                                               {"border", AttributeKind::word, defaults_to("shift"), "shift cut"},
+                                               {"flat", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kUnfold;
 const Operator kUnfold{.name = "unfold",
-                       .infer = infer,
+                       .infer = infer_unfold,
                        .flow = flow_within,
                        .cost = cost_of_traffic,
                        .role = Role::unfold,
-                       .attributes = kAttributes,
-                       .columns = columns};
+                       .attributes = kUnfoldAttributes,
+                       .columns = columns_unfold};
 }  // namespace stormcell

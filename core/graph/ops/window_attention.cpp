@@ -16,7 +16,7 @@ WindowGrid window_grid_of(const Node& node) {
 }
 
 namespace {
-std::vector<Result> infer(const Graph& g, const Node& n) {
+std::vector<Result> infer_window_attention(const Graph& g, const Node& n) {
   expect_inputs(n, 3 + extra_count(n), 3 + extra_count(n));
   for (const size_t i : {0, 1, 2}) expect_cells(g, n, i, 1);
   const TensorType &q = input_type(g, n, 0), &k = input_type(g, n, 1), &v = input_type(g, n, 2);
@@ -43,12 +43,12 @@ std::vector<Result> infer(const Graph& g, const Node& n) {
     operator_error(n, "scales with cosine, and with it alone", scales ? "scales" : "cosine");
   return {{{DType::f32, q.space, v.content}}};
 }
-Flow flow(const Graph& g, const Node& n, size_t index) {
+Flow flow_window_attention(const Graph& g, const Node& n, size_t index) {
   const Value& v = g.value(n.inputs[index]);
   if (v.kind == ValueKind::weight) return {Mix::none};
   return index == 0 ? Flow{Mix::cell} : Flow{Mix::within, g.space(v.type.space).parent};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_window_attention(const CostContext& c, const Node& n) {
   Cost cost = cost_of_traffic(c, n);
   const Graph& g = c.graph;
   const TensorType& q = g.value(n.inputs[0]).type;
@@ -57,21 +57,21 @@ Cost cost(const CostContext& c, const Node& n) {
   cost.flops = 2 * c.rows(q.space) * static_cast<double>(window_grid_of(n).cells()) * width;
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"heads", AttributeKind::integer},
-                                         {"height", AttributeKind::integer},
-                                         {"width", AttributeKind::integer},
-                                         {"window_height", AttributeKind::integer},
-                                         {"window_width", AttributeKind::integer},
-                                         {"shift_height", AttributeKind::integer, defaults_to(0)},
-                                         {"shift_width", AttributeKind::integer, defaults_to(0)},
-                                         {"scale", AttributeKind::real, defaults_to(1.0)},
-                                         {"cosine", AttributeKind::flag, defaults_to(0)}};
+constexpr AttributeRule kWindowAttentionAttributes[] = {{"heads", AttributeKind::integer},
+                                                        {"height", AttributeKind::integer},
+                                                        {"width", AttributeKind::integer},
+                                                        {"window_height", AttributeKind::integer},
+                                                        {"window_width", AttributeKind::integer},
+                                                        {"shift_height", AttributeKind::integer, defaults_to(0)},
+                                                        {"shift_width", AttributeKind::integer, defaults_to(0)},
+                                                        {"scale", AttributeKind::real, defaults_to(1.0)},
+                                                        {"cosine", AttributeKind::flag, defaults_to(0)}};
 }  // namespace
 extern const Operator kWindowAttention;
 const Operator kWindowAttention{.name = "window_attention",
-                                .infer = infer,
-                                .flow = flow,
-                                .cost = cost,
+                                .infer = infer_window_attention,
+                                .flow = flow_window_attention,
+                                .cost = cost_window_attention,
                                 .extras = "bias scales",
-                                .attributes = kAttributes};
+                                .attributes = kWindowAttentionAttributes};
 }  // namespace stormcell

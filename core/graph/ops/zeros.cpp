@@ -4,7 +4,7 @@
 
 namespace stormcell {
 namespace {
-std::vector<Result> infer(const Graph&, const Node& n) {
+std::vector<Result> infer_zeros(const Graph&, const Node& n) {
   expect_inputs(n, 0, 0);
   const SpaceId space(n.attributes.integer("space"));
   std::vector<Dim> content;
@@ -14,13 +14,14 @@ std::vector<Result> infer(const Graph&, const Node& n) {
   }
   return {{{DType::f32, space, std::move(content)}}};
 }
-Cost cost(const CostContext& c, const Node& n) {
+Cost cost_zeros(const CostContext& c, const Node& n) {
   Cost cost;
   cost.activation_bytes = value_bytes(c, n.outputs[0]);
   return cost;
 }
-constexpr AttributeRule kAttributes[] = {{"space", AttributeKind::space}, {"shape", AttributeKind::integers}};
+constexpr AttributeRule kZerosAttributes[] = {{"space", AttributeKind::space}, {"shape", AttributeKind::integers}};
 }  // namespace
 extern const Operator kZeros;
-const Operator kZeros{.name = "zeros", .infer = infer, .flow = flow_cell, .cost = cost, .attributes = kAttributes};
+const Operator kZeros{
+    .name = "zeros", .infer = infer_zeros, .flow = flow_cell, .cost = cost_zeros, .attributes = kZerosAttributes};
 }  // namespace stormcell

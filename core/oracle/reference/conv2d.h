@@ -39,10 +39,12 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
   const bool depthwise = m.groups > 1 && m.groups == m.channels && m.groups == outputs;
   std::vector<Scalar> held;
   if (!depthwise) x = c.product_input(weight_input, x, rows * m.height * m.width * m.channels, held);
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t i = 0; i < out_h; ++i)
+  // Each member of the team takes lines of the maps. One member computes a pixel's sum, with the bits of one thread.
+  c.team.split(rows * out_h, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t line = begin; line < end && !c.cancel.cancelled(); ++line) {
+      const int64_t r = line / out_h, i = line % out_h;
       for (int64_t j = 0; j < out_w; ++j) {
-        Scalar* to = y + ((r * out_h + i) * out_w + j) * outputs;
+        Scalar* to = y + (line * out_w + j) * outputs;
         // A factor multiplies the sum alone; without one the sum begins at the bias.
         if (factors.empty()) std::copy(bias.begin(), bias.end(), to);
         for (int64_t a = 0; a < m.kernel_h; ++a)
@@ -59,6 +61,9 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
           }
         for (size_t o = 0; o < factors.size(); ++o) to[o] = to[o] * factors[o] + (bias.empty() ? 0 : bias[o]);
       }
+    }
+  });
+  c.cancel.check();
 }
 
 /// Applies activation and residual to the sums of all maps.

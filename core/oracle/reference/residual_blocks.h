@@ -6,25 +6,29 @@
 
 namespace stormcell::reference {
 
-/// y = x * w + bias, padded to keep the extents: x [height, width, c], w [k, k, c, c] with the outputs last.
+/// y = x * w + bias, padded to keep the extents: x [height, width, c], w [k, k, c, c] with the outputs last. Each member
+/// of the team takes lines of y.
 template <class Scalar>
-void same_convolution(const Scalar* x, int64_t height, int64_t width, int64_t c, const std::vector<Scalar>& w,
-                      int64_t k, const std::vector<Scalar>& bias, std::vector<Scalar>& y) {
-  for (int64_t i = 0; i < height; ++i)
-    for (int64_t j = 0; j < width; ++j) {
-      Scalar* to = y.data() + (i * width + j) * c;
-      std::copy(bias.begin(), bias.end(), to);
-      for (int64_t a = 0; a < k; ++a)
-        for (int64_t b = 0; b < k; ++b) {
-          const int64_t from_i = i + a - k / 2, from_j = j + b - k / 2;
-          if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
-          for (int64_t d = 0; d < c; ++d) {
-            const Scalar value = x[(from_i * width + from_j) * c + d];
-            const Scalar* column = w.data() + ((a * k + b) * c + d) * c;
-            for (int64_t o = 0; o < c; ++o) to[o] += value * column[o];
+void same_convolution(ThreadTeam& team, const Scalar* x, int64_t height, int64_t width, int64_t c,
+                      const std::vector<Scalar>& w, int64_t k, const std::vector<Scalar>& bias,
+                      std::vector<Scalar>& y) {
+  team.split(height, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t i = begin; i < end; ++i)
+      for (int64_t j = 0; j < width; ++j) {
+        Scalar* to = y.data() + (i * width + j) * c;
+        std::copy(bias.begin(), bias.end(), to);
+        for (int64_t a = 0; a < k; ++a)
+          for (int64_t b = 0; b < k; ++b) {
+            const int64_t from_i = i + a - k / 2, from_j = j + b - k / 2;
+            if (from_i < 0 || from_i >= height || from_j < 0 || from_j >= width) continue;
+            for (int64_t d = 0; d < c; ++d) {
+              const Scalar value = x[(from_i * width + from_j) * c + d];
+              const Scalar* column = w.data() + ((a * k + b) * c + d) * c;
+              for (int64_t o = 0; o < c; ++o) to[o] += value * column[o];
+            }
           }
-        }
-    }
+      }
+  });
 }
 
 /// [C, k, k, C] with the outputs last.
@@ -52,9 +56,9 @@ void through_blocks(const Call<Scalar>& c, Scalar* x, int64_t rows, size_t first
     const std::vector<Scalar> b = c.whole(block + step), d = c.whole(block + 3 * step);
     for (int64_t r = 0; r < rows; ++r) {
       Scalar* at = x + r * map;
-      same_convolution(at, height, width, channels, w, k, b, inner);
+      same_convolution(c.team, at, height, width, channels, w, k, b, inner);
       for (Scalar& value : inner) value = positive_part(value);
-      same_convolution(inner.data(), height, width, channels, v, k, d, outer);
+      same_convolution(c.team, inner.data(), height, width, channels, v, k, d, outer);
       for (size_t i = 0; i < outer.size(); ++i) at[i] += outer[i];
     }
   }

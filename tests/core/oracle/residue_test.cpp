@@ -9,7 +9,7 @@
 #include "core/graph/operator.h"
 #include "core/oracle/reference/frame.h"
 #include "tests/testing/graph_case.h"
-#include "tests/testing/residue_oracle.h"
+#include "core/oracle/residue_oracle.h"
 #include "tests/testing/testing.h"
 
 using namespace stormcell;

@@ -9,7 +9,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/q8_0.h"
-#include "tests/testing/residue_oracle.h"
+#include "core/oracle/residue_oracle.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {

@@ -99,6 +99,13 @@ PassResult detour(const PassInput& input, double factor) {
   builder.graph().outputs[0].value = builder.value("scale", {y}, {{"factor", factor}}, "end");
   return changed(builder.finish(), true, "the first output takes a detour");
 }
+/// The first output times a number that is 1 to seven digits: every tolerance allows it.
+PassResult within_tolerance(const PassInput& input) {
+  GraphBuilder builder(input.graph);
+  const ValueId y = input.graph.outputs[0].value;
+  builder.graph().outputs[0].value = builder.value("scale", {y}, {{"factor", 1 + 0x1p-23}}, "end");
+  return changed(builder.finish(), true, "the first output is scaled by a little");
+}
 PassResult slow(const PassInput& input) { return detour(input, 1); }
 PassResult slow_and_wrong(const PassInput& input) { return detour(input, 1.01); }
 
@@ -107,6 +114,7 @@ constexpr std::array kFaults = {
     Pass{"drop-residual", "a sum without its first term", false, drop_residual, {}},
     Pass{"less-room", "a capacity of one", false, less_room, {}},
     Pass{"unguarded", "dead branches without a guard", false, unguarded, {}},
+    Pass{"within-tolerance", "a small error", false, within_tolerance, {}},
     Pass{"slow", "a detour", false, slow, {}},
     Pass{"slow-and-wrong", "a detour that changes the output", false, slow_and_wrong, {}},
 };

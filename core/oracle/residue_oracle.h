@@ -1,5 +1,4 @@
-// The oracle in a field (core/oracle/residue.h). The program has none: this library compiles it, with every reference
-// kernel.
+// The oracle in a field (core/oracle/residue.h), with every reference kernel: it computes without rounding.
 #pragma once
 #include "core/oracle/oracle.h"
 #include "core/oracle/residue.h"

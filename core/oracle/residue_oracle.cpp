@@ -1,4 +1,4 @@
-#include "tests/testing/residue_oracle.h"
+#include "core/oracle/residue_oracle.h"
 
 #include "core/oracle/reference/kernels.h"
 #include "core/oracle/walk.h"

@@ -1,0 +1,57 @@
+#include "tests/testing/wrong_plans.h"
+
+#include <set>
+#include <utility>
+
+#include "core/graph/operator.h"
+#include "core/graph/roles.h"
+
+namespace stormcell::testing {
+namespace {
+
+/// Swaps two weights of one shape: those of two branches in a node that works for all of them, else the first two in
+/// the graph.
+void swap_weights(Graph& graph) {
+  std::vector<std::pair<NodeId, size_t>> weights;
+  const auto swap_if_alike = [&](std::pair<NodeId, size_t> a, std::pair<NodeId, size_t> b) {
+    ValueId &first = graph.node(a.first).inputs[a.second], &second = graph.node(b.first).inputs[b.second];
+    if (first == second || graph.value(first).type != graph.value(second).type) return false;
+    std::swap(first, second);
+    return true;
+  };
+  graph.for_each_node([&](NodeId id, int) {
+    const Node& node = graph.node(id);
+    for (size_t i = 0; i < node.inputs.size(); ++i)
+      if (graph.value(node.inputs[i]).kind == ValueKind::weight && graph.value(node.inputs[i]).type.content.size() > 1)
+        weights.emplace_back(id, i);
+  });
+  for (const auto& [id, input] : weights)
+    if (has_role(graph.node(id), Role::grouped) && owned_inputs(graph.node(id)) > 1 && swap_if_alike({id, 2}, {id, 3}))
+      return;
+  for (size_t b = 1; b < weights.size(); ++b)
+    for (size_t a = 0; a < b; ++a)
+      if (swap_if_alike(weights[a], weights[b])) return;
+}
+
+}  // namespace
+
+std::vector<WrongPlan> wrong_plans(const Graph& plan) {
+  std::vector<WrongPlan> wrong{{"two weights are swapped", plan}};
+  swap_weights(wrong.front().graph);
+  std::set<std::string> made;
+  plan.for_each_node([&](NodeId id, int) {
+    const Node& node = plan.node(id);
+    const auto change = [&](const std::string& mistake, const char* attribute, Attribute value) {
+      if (!made.insert(mistake).second) return;
+      wrong.push_back({mistake + ": " + node.name, plan});
+      wrong.back().graph.node(id).attributes.set(attribute, std::move(value));
+    };
+    if (node.op->folds_as == "scale") change("a scale is left out", "factor", 1.0);
+    if (node.attributes.word("activation", "none") != "none")
+      change("an activation is left out", "activation", std::string("none"));
+    if (node.attributes.has("eps")) change("an eps is doubled", "eps", 2 * node.attributes.real("eps"));
+  });
+  return wrong;
+}
+
+}  // namespace stormcell::testing
