@@ -212,7 +212,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
       refused(cut, cut, "line 1");
       refused(negative, negative, "call 0: us is not a number from 0");
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--calibration", negative}), session,
-                     "says no sizes of the model");
+                     "does not say the sizes of the model");
     }
     const std::string counts = scratch_.path("one-sum.storm");
     imported(scratch_.write("one-sum.json", R"({"logical_count": [[8,1,1,8]]})"), counts);
