@@ -75,12 +75,12 @@ std::string plans_text(RunSummaryFigures f) {
   return text;
 }
 
-/// The first pass whose speed-ups are withheld. The table shows which figures are missing, the line below it says why.
 std::string gain_text(const PassReport& p, const std::optional<double>& value,
                       const std::optional<std::array<double, 2>>& ci95) {
   return !value && p.withheld ? "withheld" : ratio_text(value, ci95);
 }
 
+/// The line below the table that says why the first pass without speed-ups has none.
 std::string withheld_text(const std::vector<PassReport>& passes) {
   const auto first =
       std::find_if(passes.begin(), passes.end(), [](const PassReport& p) { return p.withheld.has_value(); });

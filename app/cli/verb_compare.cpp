@@ -61,10 +61,10 @@ std::string meaning_text(const ComparedFigure& row) {
 }
 
 /// The order of the rows: worse figures first; figures that may be chance or cannot be compared last.
-int rank(const ComparedFigure& r) {
+int rank(const ComparedFigure& r, const Comparison& c) {
   if (!r.difference || !r.comparable) return 6;
   if (*r.difference == 0) return 7;
-  const Better better = better_of(r.figure);
+  const Better better = c.judges() ? better_of(r.figure) : Better::neither;
   const bool worse = better != Better::neither && (*r.difference < 0) != (better == Better::less);
   if (r.significant) return !*r.significant ? 5 : worse ? 0 : better == Better::neither ? 2 : 4;
   return worse ? 1 : 3;
@@ -109,8 +109,9 @@ FigureRows figure_rows(const Comparison& comparison, Shown shown) {
     }
     order.push_back(&r);
   }
-  std::stable_sort(order.begin(), order.end(), [](const ComparedFigure* x, const ComparedFigure* y) {
-    return rank(*x) != rank(*y) ? rank(*x) < rank(*y) : relative(*x) > relative(*y);
+  std::stable_sort(order.begin(), order.end(), [&](const ComparedFigure* x, const ComparedFigure* y) {
+    const int of_x = rank(*x, comparison), of_y = rank(*y, comparison);
+    return of_x != of_y ? of_x < of_y : relative(*x) > relative(*y);
   });
   for (const ComparedFigure* r : order)
     table.rows.push_back({name_text(r->figure), figure_text(r->figure, r->a), figure_text(r->figure, r->b),
@@ -176,13 +177,17 @@ std::vector<std::string> comparison_conclusions(const Comparison& c) {
   for (const ComparedFigure& r : c.rows) {
     equal += r.difference == 0.0;
     if (!r.difference || *r.difference == 0 || !r.comparable || !r.significant || !*r.significant) continue;
-    worse += rank(r) == 0, better += rank(r) == 4;
-    if (rank(r) == 0 && (!worst || relative(r) > relative(*worst))) worst = &r;
+    const int place = rank(r, c);
+    worse += place == 0, better += place == 4;
+    if (place == 0 && (!worst || relative(r) > relative(*worst))) worst = &r;
   }
-  const std::string of = counted(std::ssize(c.rows), "figure");
-  std::vector<std::string> sentences = {"B is worse than A beyond chance in " + count_text(worse) + " of " + of +
-                                        " and better in " + count_text(better) + "; " + count_text(equal) +
-                                        (equal == 1 ? " is" : " are") + " equal."};
+  const std::string of = counted(std::ssize(c.rows), "figure"),
+                    equals = count_text(equal) + (equal == 1 ? " is" : " are") + " equal.";
+  std::vector<std::string> sentences = {c.judges()
+                                            ? "B is worse than A beyond chance in " + count_text(worse) + " of " + of +
+                                                  " and better in " + count_text(better) + "; " + equals
+                                            : "The two runs are not of the same model, data and terms, so none of " +
+                                                  of + " is called better or worse; " + equals};
   if (worst)
     sentences.push_back("The worst is " + name_text(worst->figure) + ", from " + figure_text(worst->figure, worst->a) +
                         " to " + figure_text(worst->figure, worst->b) + ".");

@@ -29,6 +29,15 @@ std::string numbered(std::string_view one, const std::vector<int64_t>& numbers) 
   return noun + list;
 }
 
+std::string missing_text(std::string_view one, const std::set<int64_t>& there, int64_t first) {
+  const std::vector<int64_t> missing = missing_numbers(there, first);
+  if (missing.empty()) return {};
+  // The list ends at kMostMissing numbers.
+  const int64_t all = *there.rbegin() + 1 - first - std::ssize(there);
+  if (all == std::ssize(missing)) return numbered(one, missing) + (all == 1 ? " is missing" : " are missing");
+  return counted(all, one) + " from " + std::string(one) + " " + std::to_string(missing[0]) + " on are missing";
+}
+
 std::string gaps_text(std::string_view one, const std::set<int64_t>& there) {
   if (there.size() < 2) return {};
   int64_t usual = 1;  // distance of two numbers

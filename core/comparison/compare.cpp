@@ -99,7 +99,7 @@ void warn_where_ceilings_differ(const SummaryFigures& a, const SummaryFigures& b
 }
 
 /// Warns if times are compared and a run was measured in one process only.
-void warn_of_single_measurings(const SummaryFigures& a, const SummaryFigures& b, Comparison& c) {
+void warn_of_single_measurements(const SummaryFigures& a, const SummaryFigures& b, Comparison& c) {
   for (const SummaryFigures* f : {&a, &b}) {
     std::set<std::string> reasons;
     for (const ComparedFigure& r : c.rows)
@@ -275,9 +275,9 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   const size_t before = c.warnings.size();
   warn_where_machines_differ(a, b, c.warnings);
   warn_where_ceilings_differ(a, b, c.warnings);
-  if (!c.same_model || !c.same_terms || !c.same_data || c.warnings.size() > before) bar_times(c);
+  if (!c.judges() || c.warnings.size() > before) bar_times(c);
   tell_of_changed_places(a, b, c.warnings);
-  warn_of_single_measurings(a, b, c);
+  warn_of_single_measurements(a, b, c);
   return c;
 }
 

@@ -37,9 +37,11 @@ struct Comparison {
   std::vector<RoutingDistance> routing;  ///< of the routers that both have, by their loads
   /// "speedup_ci95[0]": an end of an interval, for conditions.
   std::map<std::string, std::array<std::optional<double>, 2>> interval_ends;
-  bool same_model = true;  ///< as far as known; false: no figure counts as better or worse than the other's
-  bool same_terms = true;  ///< phase and budget for weights; false: likewise
-  bool same_data = true;   ///< false: likewise
+  bool same_model = true;  ///< as far as known
+  bool same_terms = true;  ///< phase and budget for weights
+  bool same_data = true;
+  /// False: no figure of one run counts as better or worse than that of the other.
+  bool judges() const { return same_model && same_terms && same_data; }
   /// For each side, why a speed-up was not measured well enough, by the path of its key ("speedup_withheld").
   std::array<std::map<std::string, std::string, std::less<>>, 2> withheld;
   /// why the two must not be compared: models, phases, budgets, data, machines that differ

@@ -1,4 +1,5 @@
-// The batches over which the figures of two runs were counted. A figure over 1 batch says nothing about the same figure over 60.
+// The batches over which the figures of two runs were counted. A figure over 1 batch says nothing about the same
+// figure over 60.
 #pragma once
 #include <string>
 #include <string_view>

@@ -57,7 +57,7 @@ std::string why_no_spread(const Json& summary, std::string figure) {
   if (spread != summary.end() && spread->is_number())
     return is_gain_of_left_out(summary, figure) ? "a pass that was left out" : "";
   const std::string reason = text_at(summary, "measured_once");
-  return "one measuring" + (reason.empty() ? std::string() : ": " + reason);
+  return "one measurement" + (reason.empty() ? std::string() : ": " + reason);
 }
 
 }  // namespace stormcell

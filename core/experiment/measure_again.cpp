@@ -175,10 +175,10 @@ Latency MeasurementRuns::plan_latency() const {
 }
 
 void MeasurementRuns::write_to(RunSummaryFigures& figures) const {
-  figures.measurings.clear();
+  figures.measurements.clear();
   for (const FreshFigures& f : list_) {
-    MeasuringFigures& m = figures.measurings.emplace_back();
-    m.fresh_process = in_processes_ && figures.measurings.size() > 1;
+    MeasurementFigures& m = figures.measurements.emplace_back();
+    m.fresh_process = in_processes_ && figures.measurements.size() > 1;
     if (f.speedup) m.speedup = f.speedup->value, m.speedup_ci95 = f.speedup->ci95;
     if (f.baseline) m.baseline_ms = f.baseline->mean;
     m.plan_ms = f.plan.mean;

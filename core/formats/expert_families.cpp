@@ -15,35 +15,40 @@ using enum ExpertRule;
 template <int32_t kDense>
 constexpr std::array kDenseFirst = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{flags, "moe_layer_freq"},
                                     ExpertKey{from, "first_k_dense_replace", kDense},
-                                    ExpertKey{every, "moe_layer_freq", 1}};
+                                    ExpertKey{first_of_each, "moe_layer_freq", 1}};
 constexpr std::array kDots3 = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "first_k_dense_replace", 1},
-                               ExpertKey{every, "moe_layer_freq", 1}};
+                               ExpertKey{first_of_each, "moe_layer_freq", 1}};
 template <int32_t kDense>
 constexpr std::array kDenseLayers = {ExpertKey{from, "num_dense_layers", kDense}};
 template <int32_t kDense>
-constexpr std::array kQwen = {ExpertKey{each, "decoder_sparse_step", 1}, ExpertKey{except, "mlp_only_layers", kDense}};
+constexpr std::array kQwen = {ExpertKey{last_of_each, "decoder_sparse_step", 1},
+                              ExpertKey{except, "mlp_only_layers", kDense}};
 constexpr std::array kErnie = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "moe_layer_start_index", 1},
-                               ExpertKey{until, "moe_layer_end_index", -1}, ExpertKey{each, "moe_layer_interval", 1}};
+                               ExpertKey{until, "moe_layer_end_index", -1},
+                               ExpertKey{last_of_each, "moe_layer_interval", 1}};
 template <int32_t kDense>
 constexpr std::array kStep = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{listed, "moe_layers_enum"},
                               ExpertKey{from, "", kDense}};
 constexpr std::array kWords = {ExpertKey{words, "mlp_layer_types"}};
 constexpr std::array kInkling = {ExpertKey{words, "mlp_layer_types"}, ExpertKey{from, "dense_mlp_idx", 0}};
-constexpr std::array kLlama4 = {ExpertKey{listed, "moe_layers"}, ExpertKey{each, "interleave_moe_layer_step", 1}};
+constexpr std::array kLlama4 = {ExpertKey{listed, "moe_layers"},
+                                ExpertKey{last_of_each, "interleave_moe_layer_step", 1}};
 constexpr std::array kJamba = {ExpertKey{period, "expert_layer_period", 2, "expert_layer_offset", 1}};
 constexpr std::array kNemotron = {ExpertKey{words, "layers_block_type"}, ExpertKey{words, "layer_types"},
                                   ExpertKey{pattern, "hybrid_override_pattern"},
                                   ExpertKey{needed, "layers_block_type"}};
 constexpr std::array kHunyuan = {ExpertKey{from, "moe_layer_num_skipped", 0}};
 constexpr std::array kPangu = {ExpertKey{from, "first_k_dense_replace", 0}, ExpertKey{from, "num_dense_layers", 0},
-                               ExpertKey{every, "moe_layer_freq", 1}};
-constexpr std::array kArctic = {ExpertKey{each, "moe_layer_frequency", 2}};
+                               ExpertKey{first_of_each, "moe_layer_freq", 1}};
+constexpr std::array kArctic = {ExpertKey{last_of_each, "moe_layer_frequency", 2}};
 constexpr std::array kDoge = {ExpertKey{enabled, "is_moe", 0}};
 constexpr std::array kGemma4 = {ExpertKey{enabled, "enable_moe_block", 0}};
-constexpr std::array kSwitchEncoder = {ExpertKey{after_each, "encoder_sparse_step", 0, "num_sparse_encoder_layers", 3}};
-constexpr std::array kSwitchDecoder = {ExpertKey{after_each, "decoder_sparse_step", 0, "num_sparse_decoder_layers", 3}};
-constexpr std::array kNllbEncoder = {ExpertKey{each, "encoder_sparse_step", 4}};
-constexpr std::array kNllbDecoder = {ExpertKey{each, "decoder_sparse_step", 4}};
+constexpr std::array kSwitchEncoder = {
+    ExpertKey{second_of_each, "encoder_sparse_step", 0, "num_sparse_encoder_layers", 3}};
+constexpr std::array kSwitchDecoder = {
+    ExpertKey{second_of_each, "decoder_sparse_step", 0, "num_sparse_decoder_layers", 3}};
+constexpr std::array kNllbEncoder = {ExpertKey{last_of_each, "encoder_sparse_step", 4}};
+constexpr std::array kNllbDecoder = {ExpertKey{last_of_each, "decoder_sparse_step", 4}};
 constexpr std::span<const ExpertKey> kAll = {};
 
 constexpr ExpertFamily kFamilies[] = {
@@ -159,11 +164,11 @@ constexpr std::array kOfAny = {
     ExpertKey{from, "moe_layer_num_skipped", 0},
     ExpertKey{from, "moe_layer_start_index", 0},
     ExpertKey{until, "moe_layer_end_index", -1},
-    ExpertKey{each, "moe_layer_interval", 1},
-    ExpertKey{every, "moe_layer_freq", 1},
-    ExpertKey{each, "moe_layer_frequency", 1},
-    ExpertKey{each, "decoder_sparse_step", 1},
-    ExpertKey{each, "interleave_moe_layer_step", 1},
+    ExpertKey{last_of_each, "moe_layer_interval", 1},
+    ExpertKey{first_of_each, "moe_layer_freq", 1},
+    ExpertKey{last_of_each, "moe_layer_frequency", 1},
+    ExpertKey{last_of_each, "decoder_sparse_step", 1},
+    ExpertKey{last_of_each, "interleave_moe_layer_step", 1},
     ExpertKey{except, "mlp_only_layers", 0},
     ExpertKey{period, "expert_layer_period", 1, "expert_layer_offset", 0},
 };

@@ -163,7 +163,7 @@ class StackRules {
         const int64_t n = bound(key, false);
         return keep([&](int64_t i) { return n < 0 || i <= n; });
       }
-      case ExpertRule::every: {
+      case ExpertRule::first_of_each: {
         if (fields_.has(key.key) && fields_.at(key.key).is_array()) {
           note(key.key);
           const std::vector<uint8_t> flagged = of_all_layers(key.key, flags(key.key));
@@ -172,11 +172,11 @@ class StackRules {
         const int64_t n = number(key, 1);
         return keep([&](int64_t i) { return i % n == 0; });
       }
-      case ExpertRule::each: {
+      case ExpertRule::last_of_each: {
         const int64_t n = number(key, 0);
         return keep([&](int64_t i) { return n > 0 && (i + 1) % n == 0; });
       }
-      case ExpertRule::after_each: {
+      case ExpertRule::second_of_each: {
         const int64_t n = fields_.has(key.key) ? number(key, 0) : step_of(key);
         return keep([&](int64_t i) { return n == 1 || (n > 0 && i % n == 1); });
       }

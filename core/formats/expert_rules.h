@@ -10,19 +10,19 @@ namespace stormcell {
 /// The ways in which a key of config.json says which layers have experts. n is the key's value, i a layer, counted from
 /// 0.
 enum class ExpertRule : uint8_t {
-  words,       ///< a list with a word for each layer, "sparse" or "dense"
-  pattern,     ///< a text with a letter for each layer, E: experts
-  listed,      ///< the layers with experts, as a list or as a text with commas
-  flags,       ///< a list with 0 or 1 for each layer; a number under the key is left to `every`
-  from,        ///< i >= n; of several numbers the least
-  until,       ///< i <= n; -1: the last layer; of several numbers the largest
-  every,       ///< i is a multiple of n, or n is a list with 0 or 1 for each layer
-  each,        ///< i + 1 is a multiple of n; 0: no layer has experts
-  after_each,  ///< i is 1 more than a multiple of n, n = 1: every layer; 0: no layer
-  period,      ///< i is `second` more than a multiple of n
-  except,      ///< i is not in the list n; without the list the first `otherwise` layers are dense
-  enabled,     ///< all layers where n is true, else none
-  needed,      ///< the file must have this key, or one that decides
+  words,           ///< a list with a word for each layer, "sparse" or "dense"
+  pattern,         ///< a text with a letter for each layer, E: experts
+  listed,          ///< the layers with experts, as a list or as a text with commas
+  flags,           ///< a list with 0 or 1 for each layer; a number under the key is left to `first_of_each`
+  from,            ///< i >= n; of several numbers the least
+  until,           ///< i <= n; -1: the last layer; of several numbers the largest
+  first_of_each,   ///< i is the first of each n layers, or n is a list with 0 or 1 for each layer
+  second_of_each,  ///< i is the second of each n layers; 1: every layer; 0: no layer
+  last_of_each,    ///< i is the last of each n layers; 0: no layer
+  period,          ///< i is `second` more than a multiple of n
+  except,          ///< i is not in the list n; without the list the first `otherwise` layers are dense
+  enabled,         ///< all layers if n is true, else none
+  needed,          ///< the file must have this key, or one that decides
 };
 /// True for a rule whose key decides alone: if the file has that key, the other keys of the family are ignored, but a
 /// second key that decides must name the same layers.
@@ -35,7 +35,7 @@ struct ExpertKey {
   ExpertRule rule;
   std::string_view key;
   int32_t otherwise = 0;  ///< value without the key; not for those that decide
-  /// period: the key of the offset; after_each: the number of layers with experts if the key is missing
+  /// period: the key of the offset; second_of_each: the number of layers with experts if the key is missing
   std::string_view second = {};
   int32_t second_otherwise = 0;
 };

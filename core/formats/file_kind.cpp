@@ -99,7 +99,7 @@ std::optional<KnownFile> look_at(const auto& read, uint64_t size, const std::str
 
 void refuse_known(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted) {
   if (known && !known->remedy.empty() && !known->kind->uses.has(wanted))
-    bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy);
+    bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)), known->remedy_as(wanted));
 }
 
 [[noreturn]] void refuse(const std::string& path, const std::optional<KnownFile>& known, FileUse wanted,
@@ -107,7 +107,7 @@ void refuse_known(const std::string& path, const std::optional<KnownFile>& known
   if (!known) bad_input(path, what, advice);
   if (known->kind->uses.has(wanted)) bad_input(path, what + ": it is " + known->name, advice);
   bad_input(path, "is " + known->name + ", not " + std::string(to_text(wanted)),
-            known->remedy.empty() ? advice : known->remedy);
+            known->remedy.empty() ? advice : known->remedy_as(wanted));
 }
 
 }  // namespace
@@ -122,6 +122,10 @@ FileLook::FileLook(std::string_view first, std::string_view last, uint64_t bytes
       size(bytes),
       name(name_of(path)),
       json(outline_json(head)) {}
+
+std::string KnownFile::remedy_as(FileUse wanted) const {
+  return wanted == FileUse::data && !kind->remedy_as_data.empty() ? std::string(kind->remedy_as_data) : remedy;
+}
 
 std::optional<KnownFile> known_kind(const FileLook& look, const std::string& path) {
   for (const FileKind& kind : file_kinds()) {

@@ -75,6 +75,7 @@ struct FileKind {
   std::string_view begins;                                ///< its first bytes; empty: `is` alone decides
   bool (*is)(const FileLook& look) = nullptr;             ///< null: recognised by its first bytes
   std::string (*detail)(const FileLook& look) = nullptr;  ///< a detail after the name: " of mixtral"
+  std::string_view remedy_as_data = {};                   ///< advice to who named it as data; empty: `remedy`
 };
 
 /// The list of kinds, in the order in which they are tried.
@@ -84,6 +85,8 @@ struct KnownFile {
   const FileKind* kind = nullptr;
   std::string name;    ///< the name with its detail
   std::string remedy;  ///< the advice with the file's path; empty: the kind has none
+  /// The advice to who named it for this use.
+  std::string remedy_as(FileUse wanted) const;
 };
 /// Recognises a content. Never throws. Nothing: no kind of the list.
 std::optional<KnownFile> known_kind(const FileLook& look, const std::string& path);

@@ -10,14 +10,14 @@ namespace {
 using namespace std::string_view_literals;
 using Look = const FileLook&;
 
-constexpr std::string_view kMovie = "name it as --data of a model that takes pictures",
+constexpr std::string_view kAsData = "name it as --data of a model that takes pictures",
                            kNoSound = "this program reads no sound";
 constexpr FileUses kPictures = FileUses(FileUse::picture) | FileUse::data;
 
 constexpr std::array kMedia = {
-    FileKind{"png", "a PNG picture", kMovie, kPictures, "\x89PNG\r\n\x1a\n"},
-    FileKind{"jpeg", "a JPEG picture", kMovie, kPictures, "\xff\xd8\xff"},
-    FileKind{"netpbm", "a PPM or PGM picture", kMovie, kPictures, "",
+    FileKind{"png", "a PNG picture", kAsData, kPictures, "\x89PNG\r\n\x1a\n"},
+    FileKind{"jpeg", "a JPEG picture", kAsData, kPictures, "\xff\xd8\xff"},
+    FileKind{"netpbm", "a PPM or PGM picture", kAsData, kPictures, "",
              [](Look l) {
                return l.head.size() > 2 && l.head[0] == 'P' && (l.head[1] == '5' || l.head[1] == '6') &&
                       (l.head[2] == '\n' || l.head[2] == ' ' || l.head[2] == '\r' || l.head[2] == '\t');
@@ -38,17 +38,17 @@ constexpr std::array kMedia = {
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "WAVE"; }},
     FileKind{"sound", "an MP3 sound", kNoSound, kNoUse, "ID3", is_not_text},
     FileKind{"sound", "a FLAC sound", kNoSound, kNoUse, "fLaC"},
-    FileKind{"video", "an AVI video", kMovie, FileUse::data, "RIFF",
+    FileKind{"video", "an AVI video", kAsData, FileUse::data, "RIFF",
              [](Look l) { return l.head.size() > 12 && l.head.substr(8, 4) == "AVI "; }},
-    FileKind{"mp4", "an MP4 or QuickTime video", kMovie, FileUse::data, "",
+    FileKind{"mp4", "an MP4 or QuickTime video", kAsData, FileUse::data, "",
              [](Look l) { return l.head.size() > 11 && l.head.substr(4, 4) == "ftyp"; }},
-    FileKind{"video", "a Matroska or WebM video", kMovie, FileUse::data, "\x1a\x45\xdf\xa3"},
-    FileKind{"video", "an MPEG video", kMovie, FileUse::data, "",
+    FileKind{"video", "a Matroska or WebM video", kAsData, FileUse::data, "\x1a\x45\xdf\xa3"},
+    FileKind{"video", "an MPEG video", kAsData, FileUse::data, "",
              [](Look l) {
                return l.head.starts_with("\0\0\1\xba"sv) || l.head.starts_with("\0\0\1\xb3"sv) ||
                       is_transport_stream(l);
              }},
-    FileKind{"video", "an Ogg video or sound", kMovie, FileUse::data, "OggS"},
+    FileKind{"video", "an Ogg video or sound", kAsData, FileUse::data, "OggS"},
     FileKind{"pdf", "a PDF document", "name the data that it describes", kNoUse, "%PDF-"},
     FileKind{"postscript", "a PostScript document", "name the data that it describes", kNoUse, "%!PS"},
     FileKind{"program", "a program or library", remedy::kNoProgram, kNoUse,

@@ -14,8 +14,8 @@ constexpr std::array kTables = {
              "", is_session_database, session_detail},
     FileKind{"nsight", "a profile of Nsight Systems as SQLite", remedy::kTimesAlone, kNoUse, "SQLite format 3",
              [](Look l) { return holds(l, "CUPTI_") || holds(l, "NVTX_EVENTS"); }},
-    FileKind{"sqlite", "an SQLite database that is not a session", "name a file that this program wrote with -o",
-             kNoUse, "SQLite format 3"},
+    FileKind{"sqlite", "an SQLite database of another program", "name a file that this program wrote with -o", kNoUse,
+             "SQLite format 3"},
     FileKind{"sqlite-log", "the log beside an SQLite database", "name the session itself, without -wal or -journal",
              kNoUse, "",
              [](Look l) {

@@ -141,7 +141,8 @@ constexpr std::array kServers = {
              [](Look l) {
                if (l.json.has("meta_info")) return l.json.has("text") || l.json.has("output_ids");
                return l.json.has("choices") && (l.json.has("object") || l.json.has("created") || l.json.has("usage"));
-             }},
+             },
+             nullptr, "name the texts that were sent to the server, one a line in a .txt or a .jsonl"},
     FileKind{"server-error", "an error that a server sent", "check the request or the address, and get it again",
              kNoUse, "", is_error_json, error_detail},
 };

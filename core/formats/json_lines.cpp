@@ -24,7 +24,16 @@ bool JsonLines::next(nlohmann::json& value) {
   find_end();
   value = parse_json_text(lines_.line().substr(at_, end_ - at_), lines_.where(), {}, line_);
   at_ = end_;
+  if (state_ == State::lines) skip_last_comma();
   return true;
+}
+
+/// A list that lost its brackets has a comma at the end of each line.
+void JsonLines::skip_last_comma() {
+  const std::string_view rest = lines_.line().substr(at_);
+  const size_t comma = rest.find_first_not_of(" \t\r\n");
+  if (comma != std::string_view::npos && rest[comma] == ',' && TextLines::is_blank(rest.substr(comma + 1)))
+    at_ = lines_.line().size();
 }
 
 /// Goes to the beginning of the next value.

@@ -1,6 +1,6 @@
 // Reads the JSON values of one file: one value a line, values over several lines, or the elements of one array. It
 // parses one value at a time. Traces, answers of servers and data are read through it, so all accept the same: a byte
-// order mark, CRLF, empty lines, a last line without an end.
+// order mark, CRLF, empty lines, a comma at the end of a line, a last line without an end.
 #pragma once
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
@@ -31,6 +31,7 @@ class JsonLines {
   bool find_value();
   bool skip_space();
   void find_end();
+  void skip_last_comma();
   char peek() const { return lines_.line()[at_]; }
   [[noreturn]] void wrong(const std::string& what) const;
 

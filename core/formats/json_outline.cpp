@@ -17,6 +17,7 @@ class Outliner {
     const char first = peek();
     if (first == '{') {
       read_object(JsonOutline::Shape::object);
+      if (ended_ && peek() == ',') ++at_;  // a list that lost its brackets
       if (ended_ && peek() == '{') out_.shape = JsonOutline::Shape::lines;
     } else if (first == '[') {
       ++at_;

@@ -108,7 +108,7 @@ std::optional<DType> parse_descr(std::string_view descr) {
   };
   static constexpr Named kTypes[] = {{"<i4", DType::i32}, {"<i8", DType::i64}, {"<f4", DType::f32},
                                      {"|u1", DType::u8},  {"|i1", DType::i8},  {"<i2", DType::i16},
-                                     {"<u2", DType::u16}, {"<u4", DType::u32}};
+                                     {"<u2", DType::u16}, {"<u4", DType::u32}, {"<u8", DType::u64}};
   for (const Named& named : kTypes)
     if (named.descr == descr) return named.type;
   return {};
@@ -146,7 +146,7 @@ std::string header_text(const ReadAt& read, size_t file_size, const std::string&
 }
 }  // namespace
 
-NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& path, NpyTypes types) {
+NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& path, NpyTypes types, NpyOrders orders) {
   NpyHeader out;
   const std::string text = header_text(read, size, path, out.data_begin);
   std::optional<Header> header = HeaderParser(text).parse();
@@ -165,7 +165,8 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
         // Reals must not become integers.
         header->descr.find('f') == std::string::npos ? "numpy.save(FILE, array.astype('<i4'))"
                                                      : "numpy.save(FILE, array.astype('<f4'))");
-  if (header->fortran_order && header->shape.size() > 1)
+  out.first_index_runs = header->fortran_order && header->shape.size() > 1;
+  if (out.first_index_runs && orders == NpyOrders::c)
     bad_input(path, "is in Fortran order", "numpy.save(FILE, numpy.ascontiguousarray(array))");
   out.dtype = *type;
   out.shape = std::move(header->shape);
@@ -183,10 +184,10 @@ NpyHeader read_npy_header(const ReadAt& read, size_t size, const std::string& pa
   return out;
 }
 
-NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types) {
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types, NpyOrders orders) {
   return read_npy_header(
       [&](size_t at, std::span<std::byte> to) { std::memcpy(to.data(), bytes.data() + at, to.size()); }, bytes.size(),
-      where, types);
+      where, types, orders);
 }
 
 NpyArray open_npy(const std::string& path, const Progress& progress, NpyTypes types) {

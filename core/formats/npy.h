@@ -1,5 +1,5 @@
-// Reads NumPy's .npy: little-endian arrays of whole numbers or f32 in C order, as a file or as bytes within another
-// file.
+// Reads NumPy's .npy: little-endian arrays of whole numbers or f32, as a file or as bytes within another file. Files
+// are in C order.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +17,8 @@ namespace stormcell {
 
 /// The types that the caller can use; messages name no others.
 enum class NpyTypes : uint8_t { whole_or_f32, whole };
+/// The orders of elements that the caller can use.
+enum class NpyOrders : uint8_t { c, any };
 
 /// An array in a file that stays open with it.
 struct NpyArray {
@@ -34,13 +36,16 @@ struct NpyHeader {
   DType dtype{};
   std::vector<int64_t> shape;
   size_t data_begin = 0, data_bytes = 0;
+  bool first_index_runs = false;  ///< Fortran order: neighbours differ in their first index
 };
 inline constexpr std::string_view kNpyMagic = "\x93NUMPY";
 /// Reads an array of `size` bytes through `read`, which returns the bytes from an offset on. Error(bad_input) that
 /// names `where`: the array is damaged, or its data are not as long as its shape.
 NpyHeader read_npy_header(const std::function<void(size_t, std::span<std::byte>)>& read, size_t size,
-                          const std::string& where, NpyTypes types = NpyTypes::whole_or_f32);
+                          const std::string& where, NpyTypes types = NpyTypes::whole_or_f32,
+                          NpyOrders orders = NpyOrders::c);
 /// The same for bytes in memory.
-NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types = NpyTypes::whole_or_f32);
+NpyHeader read_npy_header(std::string_view bytes, const std::string& where, NpyTypes types = NpyTypes::whole_or_f32,
+                          NpyOrders orders = NpyOrders::c);
 
 }  // namespace stormcell

@@ -134,6 +134,7 @@ class EntryParser {
 
 std::map<std::string, std::string> parse_metadata(const Json& value, const std::string& where) {
   std::map<std::string, std::string> metadata;
+  if (value.is_null()) return metadata;  // some writers have none and say so
   if (!value.is_object()) bad_input(where, "__metadata__ is not an object", kGetAgain);
   for (const auto& [key, text] : value.items()) {
     if (!text.is_string()) bad_input(where, "__metadata__: " + in_quotes(key) + " is not a text", kGetAgain);

@@ -37,7 +37,7 @@ struct PreTokenization {
   PrependScheme prepend = PrependScheme::always;
   bool split_words = true;  ///< at every replacement, which begins the word
 
-  /// `at_begin`: the text stands at the begin of the input.
+  /// `at_begin`: the text is at the beginning of the input.
   std::vector<std::string> words(std::string_view text, bool at_begin) const;
 };
 

@@ -10,10 +10,11 @@ namespace stormcell {
 
 inline bool is_whole_type(DType type) {
   return type == DType::i8 || type == DType::u8 || type == DType::i16 || type == DType::u16 || type == DType::i32 ||
-         type == DType::u32 || type == DType::i64;
+         type == DType::u32 || type == DType::i64 || type == DType::u64;
 }
 
-/// Reads element `index` of an array of is_whole_type(). The data may be unaligned.
+/// Reads element `index` of an array of is_whole_type(). Numbers from 2^63 on become negative. The data may be
+/// unaligned.
 inline int64_t whole_number_at(const std::byte* data, DType type, size_t index) {
   const auto value = [&]<class T>(T v) {
     std::memcpy(&v, data + index * sizeof v, sizeof v);
@@ -26,6 +27,8 @@ inline int64_t whole_number_at(const std::byte* data, DType type, size_t index) 
       return value(int64_t{});
     case DType::u32:
       return value(uint32_t{});
+    case DType::u64:
+      return value(uint64_t{});
     case DType::i16:
       return value(int16_t{});
     case DType::u16:

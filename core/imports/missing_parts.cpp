@@ -9,7 +9,6 @@
 #include <string_view>
 #include <utility>
 
-#include "core/base/counted.h"
 #include "core/base/listed_words.h"
 #include "core/base/missing_numbers.h"
 #include "core/formats/file_text.h"
@@ -111,15 +110,10 @@ std::string missing_of(const std::pair<std::string, std::string>& around, const 
 
 std::string missing_ranks(const std::set<int64_t>& ranks) {
   if (ranks.size() < 2) return {};
-  const std::vector<int64_t> missing = missing_numbers(ranks, 0);
-  if (missing.empty()) return {};
-  // The list ends at kMostMissing numbers.
-  const int64_t all = *ranks.rbegin() + 1 - std::ssize(ranks);
-  const std::string text = all == std::ssize(missing)
-                               ? numbered("rank", missing)
-                               : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
-  return text + (all == 1 ? " is" : " are") + " missing, by the largest rank that is there, " +
-         std::to_string(*ranks.rbegin()) + ": the loads count the other ranks only";
+  const std::string text = missing_text("rank", ranks, 0);
+  if (text.empty()) return {};
+  return text + ", by the largest rank that is there, " + std::to_string(*ranks.rbegin()) +
+         ": loads are those of the others alone";
 }
 
 std::vector<std::string> missing_files(const std::vector<std::string>& paths) {

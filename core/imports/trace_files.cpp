@@ -138,6 +138,21 @@ std::string kinds_text(const std::vector<std::string>& files) {
   return list;
 }
 
+/// The advice to a folder of files that are no traces: that of their kind, if they are all of one.
+std::string advice_on(const std::vector<std::string>& files) {
+  std::optional<KnownFile> first;
+  for (const std::string& path : files) {
+    std::optional<KnownFile> known = known_file(path);
+    if (!known || (first && first->kind != known->kind)) {
+      first.reset();
+      break;
+    }
+    if (!first) first = std::move(known);
+  }
+  return first && !first->remedy.empty() ? first->remedy
+                                         : "name the traces, with --format where their content does not say it";
+}
+
 /// Returns null, with a warning, if a packed file is cut or damaged: the other files are still read.
 std::shared_ptr<const MappedFile> open_beside_others(const std::string& path, const Progress& progress,
                                                      TraceFiles& out) {
@@ -196,7 +211,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
     bad_input(
         folder,
         others.empty() ? "is a folder without files" : "is a folder without a routing trace: " + kinds_text(others),
-        "name the traces, with --format where their content does not say it");
+        advice_on(others));
   // These files are not traces on their own.
   const auto is_beside = [&](const std::string& path) {
     return std::find(beside.begin(), beside.end(), path) != beside.end();

@@ -13,7 +13,7 @@
 // - Batches that gain unlike or of which that is not known, and few visits of each: the sums of the measured times.
 //   They bear no disturbance, so their interval is wide beside a neighbour; a median would be a percentile of one kind
 //   of batch.
-// Whether batches gain alike is told by Kruskal and Wallis's test: the ranks of a batch's visits among all are on
+// The test of Kruskal and Wallis decides whether batches gain alike: the ranks of a batch's visits among all are on
 // average those of others. The 95 % interval is a percentile bootstrap over rounds, widened for few rounds.
 //
 // No pair is left out or weighed by how it looks. What disturbs one side of a pair disturbs the other as often, and the

@@ -43,26 +43,27 @@ Mean trimmed_mean(std::vector<double> values, size_t cut) {
 
 }  // namespace
 
-std::optional<Pooled> pooled(const std::vector<Measurement>& measurings) {
-  if (measurings.size() < kLeastMeasurementRuns) return {};
-  if (std::any_of(measurings.begin(), measurings.end(), [](const Measurement& m) { return !(m.value > 0); })) return {};
+std::optional<Pooled> pooled(const std::vector<Measurement>& measurements) {
+  if (measurements.size() < kLeastMeasurementRuns) return {};
+  if (std::any_of(measurements.begin(), measurements.end(), [](const Measurement& m) { return !(m.value > 0); }))
+    return {};
   std::vector<double> logarithms;
   double within = 0;
-  for (const Measurement& m : measurings)
+  for (const Measurement& m : measurements)
     logarithms.push_back(std::log(m.value)), within += std::pow(half_width(m) / kNormal95, 2);
-  const Mean mean = trimmed_mean(logarithms, measurings.size() < kRobust ? 0 : measurings.size() / 5);
-  const double half = std::max(mean.half, kNormal95 * std::sqrt(within) / static_cast<double>(measurings.size()));
+  const Mean mean = trimmed_mean(logarithms, measurements.size() < kRobust ? 0 : measurements.size() / 5);
+  const double half = std::max(mean.half, kNormal95 * std::sqrt(within) / static_cast<double>(measurements.size()));
   Pooled p;
   p.value = std::exp(mean.value);
   p.spread = deviation(logarithms);
-  p.measurings = std::ssize(measurings);
+  p.measurements = std::ssize(measurements);
   p.ci95 = {std::exp(mean.value - half), std::exp(mean.value + half)};
   return p;
 }
 
 std::array<double, 2> widened(const Measurement& alone, const Pooled& as) {
   if (!(alone.value > 0) || !(alone.ci95[0] > 0)) return alone.ci95;
-  const double between = student_t_95(static_cast<double>(as.measurings - 1)) * as.spread;
+  const double between = student_t_95(static_cast<double>(as.measurements - 1)) * as.spread;
   const double below = std::hypot(std::log(alone.value / alone.ci95[0]), between),
                above = std::hypot(std::log(alone.ci95[1] / alone.value), between);
   return {alone.value * std::exp(-below), alone.value * std::exp(above)};

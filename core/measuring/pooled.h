@@ -1,4 +1,4 @@
-// Combines several measurings of one thing, each in its own process, into one figure.
+// Combines several measurements of one thing, each in its own process, into one figure.
 //
 // A process has its own places in memory, its own share of the caches and its own neighbours. No interval from within
 // one process shows how much these matter. So the figure is the mean over processes, and its interval comes from the
@@ -36,10 +36,10 @@ struct Pooled {
   double value = 1;
   std::array<double, 2> ci95{1, 1};  ///< holds the mean of another run of the same command, too
   double spread = 0;                 ///< standard deviation of the logarithms between processes, of all of them
-  int64_t measurings = 0;
+  int64_t measurements = 0;
 };
 /// Nothing if there are fewer than kLeastMeasurementRuns, or if a value is not above 0.
-std::optional<Pooled> pooled(const std::vector<Measurement>& measurings);
+std::optional<Pooled> pooled(const std::vector<Measurement>& measurements);
 
 /// Widens the interval of a figure that only one process measured, as if processes differed in it as much as in `as`.
 std::array<double, 2> widened(const Measurement& alone, const Pooled& as);

@@ -16,6 +16,19 @@ std::vector<std::string> split(std::string_view text) {
   return words;
 }
 
+/// Removes the sequences by which terminals colour text (ECMA-48): ESC [, parameters, and a letter.
+std::string without_colours(std::string_view line) {
+  std::string plain;
+  for (size_t at = 0; at < line.size(); ++at) {
+    if (!line.substr(at).starts_with("\x1b[")) {
+      plain += line[at];
+      continue;
+    }
+    for (at += 2; at < line.size() && line[at] >= ' ' && line[at] < '@';) ++at;
+  }
+  return plain;
+}
+
 std::string_view without_tag(std::string_view line) {
   constexpr size_t kMostTag = 300;  // characters of host names and times
   for (const std::string_view stream : {"<stdout>:", "<stderr>:"})
@@ -37,7 +50,8 @@ size_t comment_in(std::string_view line) {
 
 LaunchedLine launched_line(std::string_view line) {
   LaunchedLine out;
-  line = without_tag(line);
+  const std::string plain = without_colours(line);
+  line = without_tag(plain);
   const size_t at = comment_in(line);
   if (at == std::string_view::npos) {
     out.words = split(line);

@@ -16,6 +16,7 @@ struct LaunchedLine {
 };
 
 /// "[1,0]<stdout>:" ends what mpirun puts before a line. All of it is cut off and is not a word.
+/// Nor are the escape sequences by which programs colour text for a terminal.
 LaunchedLine launched_line(std::string_view line);
 /// True for the first and the last line of a message of Open MPI: only dashes.
 bool is_rule_of_mpirun(const std::vector<std::string>& words);

@@ -9,12 +9,14 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <random>
 #include <sstream>
 #include <string_view>
 
 #include "core/base/error.h"
 #include "core/base/system_error.h"
+#include "core/formats/file_kind.h"
 #include "core/session/advice.h"
 
 namespace stormcell {
@@ -179,6 +181,12 @@ std::string random_id() {
   return id;
 }
 
+[[noreturn]] void refuse_other_database(const std::string& path, std::string_view advice) {
+  const std::optional<KnownFile> known = known_file(path);
+  if (advice.empty()) advice = known && !known->remedy.empty() ? std::string_view(known->remedy) : kNameSession;
+  bad_input(path, "is " + (known ? known->name : "an SQLite file") + ", not a session", advice);
+}
+
 }  // namespace
 
 FileState look_at(const std::string& path, std::string_view advice) {
@@ -194,10 +202,8 @@ FileState look_at(const std::string& path, std::string_view advice) {
 }
 
 void check_session(sqlite::Database& db, std::string_view advice) {
-  if (db.number("PRAGMA application_id") != kApplicationId)
-    bad_input(db.path(), "an SQLite file, but not a session", advice);
   const int64_t version = db.number("PRAGMA user_version");
-  if (version < 1) bad_input(db.path(), "an SQLite file, but not a session", advice);
+  if (db.number("PRAGMA application_id") != kApplicationId || version < 1) refuse_other_database(db.path(), advice);
   if (version > kSchemaVersion)
     bad_input(db.path(),
               "a session of schema " + std::to_string(version) + ", this program knows schemas up to " +

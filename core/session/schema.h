@@ -25,8 +25,9 @@ enum class FileState : uint8_t { missing, empty, something };
 /// SQLite holds on it elsewhere in this process (POSIX locks belong to process and file). `advice`: the remedy if it
 /// can be no session.
 FileState look_at(const std::string& path, std::string_view advice = kNameSession);
-/// Throws Error(bad_input) for a database that is no session, or one of a newer version.
-void check_session(sqlite::Database& db, std::string_view advice = kNameSession);
+/// Throws Error(bad_input) for a database that is no session, or one of a newer version. `advice`: the remedy for the
+/// former; empty: that of the kind of the file.
+void check_session(sqlite::Database& db, std::string_view advice = {});
 
 /// Gives an older session that may not be changed the tables of this version, in the connection alone. Nothing to do
 /// for a current one.

@@ -216,7 +216,7 @@ void fields(auto& v, Of<BudgetFigures> auto& b) {
   v("peak_bytes", b.peak_bytes);
 }
 
-void fields(auto& v, Of<MeasuringFigures> auto& m) {
+void fields(auto& v, Of<MeasurementFigures> auto& m) {
   v("fresh_process", m.fresh_process);
   v("speedup", m.speedup);
   v("speedup_ci95", m.speedup_ci95);
@@ -242,7 +242,7 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.withheld("speedup_withheld", f.withheld);
   v("other_load", f.other_load);
   v.word("speedup_basis", f.speedup_basis, ratio_basis);
-  v("measurings", f.measurings);
+  v("measurings", f.measurements);
   v("between_spread", f.between_spread);
   v("measured_again_seconds", f.measured_again_seconds);
   v.text_or_null("measured_once", f.measured_once);

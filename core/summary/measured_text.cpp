@@ -29,10 +29,10 @@ std::string profiled_text(const SplitFigures& s, int64_t measured, int64_t all) 
 std::string measured_again_text(const RunSummaryFigures& f) {
   if (!f.measured_once.empty())
     return "; measured once, so the spread between runs is not known (" + f.measured_once + ")";
-  if (f.measurings.size() < 2 || !f.measured_again_seconds) return {};
-  const auto again = std::ssize(f.measurings) - 1;
+  if (f.measurements.size() < 2 || !f.measured_again_seconds) return {};
+  const auto again = std::ssize(f.measurements) - 1;
   const std::string where =
-      f.measurings.back().fresh_process
+      f.measurements.back().fresh_process
           ? "in " + counted(again, "fresh process", "fresh processes")
           : counted(again, "time", "times") +
                 " in this process, which opened the model anew: the program stormcell was not found";
@@ -73,9 +73,9 @@ std::string measured_text(const RunSummaryFigures& f) {
 
 std::string spread_text(const RunSummaryFigures& f) {
   if (f.between_spread)
-    return fmt::format("{} measurings, between which it varies by {:.1f} %", f.measurings.size(),
+    return fmt::format("{} measurements, between which it varies by {:.1f} %", f.measurements.size(),
                        100 * *f.between_spread);
-  return "one measuring: another run may differ by more than its interval says";
+  return "one measurement: another run may differ by more than its interval says";
 }
 
 std::string speedup_basis_text(const RunSummaryFigures& f) {

@@ -14,7 +14,7 @@ std::string measured_text(const RunSummaryFigures& figures);
 /// How often each guard is counted in a run of a phase: "once a batch"; of decoding "once a turn".
 std::string guards_counted(std::string_view phase);
 
-/// "5 measurings, between which it varies by 2.1 %", or a note that there is only one.
+/// "5 measurements, between which it varies by 2.1 %", or a note that there is only one.
 std::string spread_text(const RunSummaryFigures& figures);
 /// The basis of the speed-up, in words that follow it: "of the time of all batches, a median over pairs". Older
 /// summaries have only the first half. It includes spread_text() and the conditions that are not known: "; not

@@ -6,6 +6,7 @@
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
+#include "core/summary/earlier_summaries.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/fields.h"
 #include "core/summary/stated_speedups.h"
@@ -174,6 +175,7 @@ std::shared_ptr<const Summary> parse_summary(const std::string& json) {
   if (!j.is_object()) return nullptr;
   auto summary = std::make_shared<Summary>();
   read(j, summary->figures);
+  complete_earlier_summary(summary->figures);
   summary->figures = with_stated_speedups(std::move(summary->figures));
   if (auto& v = summary->figures.verified; v && v->listed.size() > kMostFlips) v->listed.resize(kMostFlips);
   if (run_kind(summary->figures.verb) == RunKind::generate) read(j, summary->generated.emplace());

@@ -205,7 +205,7 @@ struct BudgetFigures {
 };
 
 /// The measuring of one process: the run's own process, or a fresh one that opened the model again.
-struct MeasuringFigures {
+struct MeasurementFigures {
   bool fresh_process = false;
   std::optional<double> speedup;
   std::optional<std::array<double, 2>> speedup_ci95;  ///< interval from within the process
@@ -225,11 +225,11 @@ struct RunSummaryFigures {
   std::optional<std::array<double, 2>> speedup_ci95;
   // If three or more processes measured, every interval of a time also holds the spread between them.
   /// the run's own process is the first; empty: an older version, or nothing to repeat
-  std::vector<MeasuringFigures> measurings;
+  std::vector<MeasurementFigures> measurements;
   /// standard deviation between them of the logarithm of the speed-up, else of the latency
   std::optional<double> between_spread;
   std::optional<double> measured_again_seconds;  ///< seconds that fresh processes took
-  std::string measured_once;  ///< why there is only one measuring; empty: there are several, or the reason is not known
+  std::string measured_once;  ///< why there is only one measurement; empty: there are several, or it is not known
   /// why it is not stated although it was measured (core/summary/stated_speedups.h)
   std::optional<SpeedupWithheld> withheld;
   /// part of the processors that other processes used while it measured; nothing: not known

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
-#include <cstring>
 
 namespace stormcell {
 namespace {
@@ -26,31 +24,10 @@ bool is_too_far(double moved) {
   return moved > kMostCeilingsMove + kRounding;
 }
 
-/// Earlier versions did not store the load of other processes, but warned: "... other processes kept 1.1 of 2
-/// processors at work".
-std::optional<double> load_in_warnings(const std::vector<std::string>& warnings) {
-  constexpr const char* kKept = "other processes kept ";
-  for (const std::string& warning : warnings) {
-    const size_t at = warning.find(kKept);
-    double busy = 0, processors = 0;
-    if (at == std::string::npos) continue;
-    if (std::sscanf(warning.c_str() + at + std::strlen(kKept), "%lf of %lf", &busy, &processors) == 2 && processors > 0)
-      return busy / processors;
-  }
-  return {};
-}
-
 std::optional<int64_t> if_any(int64_t count) { return count > 0 ? std::optional(count) : std::nullopt; }
 
-/// Sets the reason without speeds. Versions that did not store one quoted speeds after fixed words, so the reason ends
-/// before those words.
 void quote_no_speeds(PassReport& pass) {
-  const auto quotes = [&](const char* words) { return pass.reason.find(words) != std::string::npos; };
-  if (!pass.reason_without_speeds.empty())
-    pass.reason = pass.reason_without_speeds;
-  else if (quotes(" of the speed without it") || quotes(" of the baseline's speed"))
-    pass.reason = pass.reason.starts_with("left out: ") ? std::string("left out")
-                                                        : pass.reason.substr(0, pass.reason.find(" (kept "));
+  if (!pass.reason_without_speeds.empty()) pass.reason = pass.reason_without_speeds;
 }
 
 bool states_gain(const PassReport& p) { return p.speedup_alone || p.speedup_own || p.speedup_cumulative; }
@@ -71,7 +48,7 @@ std::optional<SpeedupWithheld> disturbed(const RunSummaryFigures& f) {
 /// Removes the speed-up of the run and of each of its processes.
 void clear_speedup(RunSummaryFigures& f) {
   f.speedup = {}, f.speedup_ci95 = {};
-  for (MeasuringFigures& m : f.measurings) m.speedup = {}, m.speedup_ci95 = {};
+  for (MeasurementFigures& m : f.measurements) m.speedup = {}, m.speedup_ci95 = {};
 }
 
 }  // namespace
@@ -94,7 +71,7 @@ bool ceilings_moved_too_far(const DeviceFigures& device) { return is_too_far(lar
 SpeedupConditions speedup_conditions(const RunSummaryFigures& f) {
   SpeedupConditions c;
   c.ceilings_moved = largest_change(f.device);
-  c.other_load = f.other_load ? f.other_load : load_in_warnings(f.warnings);
+  c.other_load = f.other_load;
   if (f.optimized) c.pairs = if_any(f.optimized->latency_ms.runs), c.batches = if_any(f.optimized->batches);
   if (f.split) c.held_out = if_any(std::max(f.split->held_out, f.split->measured));
   if (f.speedup_basis) c.gains_alike = f.speedup_basis == RatioBasis::all_pairs;

@@ -68,18 +68,17 @@ class ExitReader {
 
   TracedExit figures_of(int64_t exit, const StoredTensor* prediction) const {
     TracedExit figures;
-    int64_t right = 0;
+    int64_t right = 0, numbers = 0;
     for (int64_t c = 0; c < cells_; ++c) {
       const auto confidence = exit_element<float>(*found_.confidence, c * exits_ + exit);
       // A broken score is no number: the cell does not leave.
       if (confidence < 0 || confidence > 1.001f)
-        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) +
-              "] of exit.confidence is not a probability");
-      if (!std::isnan(confidence)) figures.confidence += static_cast<double>(confidence);
+        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) + "] of exit.confidence is no probability");
+      if (!std::isnan(confidence)) figures.confidence += static_cast<double>(confidence), ++numbers;
       const int32_t label = found_.label ? exit_element<int32_t>(*found_.label, c) : -1;
       right += prediction && label >= 0 && exit_element<int32_t>(*prediction, c * exits_ + exit) == label;
     }
-    figures.confidence /= static_cast<double>(std::max<int64_t>(cells_, 1));
+    figures.confidence /= static_cast<double>(std::max<int64_t>(numbers, 1));
     if (prediction && found_.figures.labelled > 0)
       figures.right = static_cast<double>(right) / static_cast<double>(found_.figures.labelled);
     return figures;

@@ -24,7 +24,7 @@ namespace {
 constexpr int32_t kNone = -1, kNotMet = -2;
 constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
                   kMostTokenIds = int64_t{1} << 24, kMostScores = int64_t{1} << 16;
-constexpr const char* kWriteAgain = "write it again as the guide's page recordings shows";
+constexpr const char* kWriteAgain = "write it again: docs/reference/files has the format";
 
 template <class T>
 T element(const StoredTensor* t, int64_t i) {
@@ -197,6 +197,7 @@ class NativeTrace {
       layers_.push_back(std::move(l));
     }
     if (layers_.empty()) wrong("has no layer.0.indices");
+    refuse_hole();
     if (number_about("layers", std::ssize(layers_), INT32_MAX) != std::ssize(layers_))
       wrong("its metadata says layers=" + about("layers") + ", tensors are there for " +
             std::to_string(layers_.size()));
@@ -216,6 +217,14 @@ class NativeTrace {
                                    {"weights", weighted},
                                    {"residency", resident},
                                    {"branch_bytes", sized}});
+  }
+
+  /// Layers are numbered without a gap: behind one, all further layers would be left out.
+  void refuse_hole() const {
+    for (const StoredTensor& t : file_->tensors())
+      if (t.name.starts_with("layer.") && t.name.ends_with(".indices") &&
+          std::none_of(layers_.begin(), layers_.end(), [&](const Layer& l) { return l.indices == &t; }))
+        wrong("has " + t.name + ", but no layer." + std::to_string(layers_.size()) + ".indices");
   }
 
   /// Finds the scores that the router compared; at an exit the recorded confidence, if there are no scores.

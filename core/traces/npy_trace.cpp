@@ -1,6 +1,7 @@
 // Reads .npy [tokens, layers, k] of whole numbers, which users save from router logits or routed experts: int32, or
-// int16 and uint8 from vLLM. -1 names no branch. Some systems write zeros for layers without branches and for cells
-// that were not recorded, so equal choices with k > 1 are no choice.
+// int16 and uint8 from vLLM. -1 names no branch, and so does -1 in an unsigned type (255, 65535) if the model has fewer
+// branches. Some systems write zeros for layers without branches and for cells that were not recorded, so equal choices
+// with k > 1 are no choice.
 #include <algorithm>
 
 #include "core/base/counted.h"
@@ -59,7 +60,19 @@ class NpyTrace {
   }
 
   int64_t value(int64_t index) const {
-    return whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_));
+    const int64_t v = whole_number_at(held_.data(), array_.dtype, static_cast<size_t>(index - held_from_));
+    return v == no_branch_ ? -1 : v;
+  }
+
+  /// Programs that store ids in an unsigned type turn -1 into its largest number. Without a model, 255 may be a branch;
+  /// no model has 65536 branches.
+  void find_no_branch(int64_t most) {
+    const int64_t largest = array_.dtype == DType::u8    ? UINT8_MAX
+                            : array_.dtype == DType::u16 ? UINT16_MAX
+                            : array_.dtype == DType::u32 ? UINT32_MAX
+                                                         : int64_t{-1};
+    const bool is_branch = source_.model.branches > 0 ? largest < most : array_.dtype == DType::u8;
+    if (!is_branch) no_branch_ = largest;
   }
 
   // Ranges, the number of branches, and which layers are zeros all over.
@@ -68,6 +81,7 @@ class NpyTrace {
                              ? source_.model.branches + std::max(source_.model.shared, source_.model.zero_experts)
                              : kMostTracedBranches,
                   row = layers_ * k_;
+    find_no_branch(most);
     const int64_t group = std::max(int64_t{1}, (int64_t{1} << 17) / row);  // 1 MiB of i64
     std::vector<uint8_t> used(layers_), recorded(used.size());
     int64_t largest = -1;
@@ -93,6 +107,10 @@ class NpyTrace {
       return;
     }
     const TracedModel& model = source_.model;
+    if (model.branches == 0 && array_.dtype == DType::u8 && largest == UINT8_MAX)
+      counts_.warnings.push_back(source_.path() +
+                                 ": holds 255 in uint8, which is read as branch 255; if it was -1, which is no branch, "
+                                 "name the model: --model-config config.json");
     branches_ = model.branches == 0                                    ? static_cast<int32_t>(std::max(largest + 1, k_))
                 : largest >= model.branches && model.zero_experts == 0 ? model.branches + model.shared
                                                                        : model.branches;
@@ -102,6 +120,7 @@ class NpyTrace {
                 std::to_string(model.moe_layers.size()) + " of them with branches",
             "check that both are of one model");
     if (whole && k_ > 1) check(used, recorded);
+    doubt_order();
     for (int64_t l = 0; l < layers_; ++l) {
       const bool has =
           !model.moe_layers.empty()
@@ -110,6 +129,15 @@ class NpyTrace {
       if (has) taken_.push_back(l);
     }
     numbered_ = only && !whole;
+  }
+
+  /// Doubts an array that may be [layers, tokens, k]. Only a model can say how many layers there are.
+  void doubt_order() {
+    constexpr int64_t kMostUsualLayers = 128;
+    if (source_.model.layers > 0 || layers_ <= kMostUsualLayers || tokens_ >= layers_) return;
+    counts_.warnings.push_back(source_.path() + ": is read as " + counted(tokens_, "token") + " of " +
+                               counted(layers_, "layer") +
+                               "; if it is [layers, tokens, k]: numpy.save(FILE, ids.transpose(1, 0, 2))");
   }
 
   /// Refuses an array that contradicts the model. Layers that were not recorded contradict nothing; with k = 1, zeros
@@ -194,6 +222,7 @@ class NpyTrace {
   int64_t tokens_ = 0, layers_ = 0, k_ = 0;
   std::vector<std::byte> held_;  // of the file, from element `held_from_` on
   int64_t held_from_ = 0;
+  int64_t no_branch_ = -1;  // the number in the file that names no branch, beside -1
   int32_t branches_ = 1;
   bool numbered_ = false;       // the array's layers are the model's layers with branches
   std::vector<int64_t> taken_;  // layers of the array that have branches

@@ -17,6 +17,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/nearest_words.h"
 #include "core/formats/delimited_text.h"
 #include "core/formats/file_text.h"
 #include "core/formats/trace_marks.h"
@@ -167,7 +168,7 @@ class RouteTrace {
   }
 
   void read_layer(std::string_view line) {
-    if (layers_ == 0) wrong("a layer comes before the model", "record it again");
+    if (layers_ == 0) wrong("a layer is named before the model", "record it again");
     LayerFacts& layer = facts_[number_of(line, "layer=", 0, layers_ - 1)];
     layer.expert_bytes = number_of(line, "expert_bytes=", 0, int64_t{1} << 50);
     if (!value_of(line, "dense_bytes=").empty())
@@ -189,6 +190,20 @@ class RouteTrace {
     weighted_ = table_.column(kNames[kWeight]) >= 0;
     resident_ = table_.column(kNames[kResidency]) >= 0;
     measured_ = table_.column(kNames[kBytes]) >= 0;
+    doubt_names();
+  }
+
+  /// A column that is not read may be one that the file lacks, under another name.
+  void doubt_names() {
+    std::vector<std::string> lacking;
+    for (const std::string_view name : kNames)
+      if (table_.column(name) < 0) lacking.emplace_back(name);
+    for (const std::string& name : table_.names()) {
+      if (std::find(kNames.begin(), kNames.end(), name) != kNames.end()) continue;
+      if (const std::vector<std::string> near = nearest_words(name, lacking); !near.empty())
+        counts_.warnings.push_back(table_.place() + ": the column " + in_quotes(name) +
+                                   " is not read: " + did_you_mean(near));
+    }
   }
 
   // Rows -----------------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/formats/base64.h"
@@ -74,9 +75,20 @@ class RoutedIdsReader {
   }
 
   void read_npy(const std::string& bytes) {
-    const NpyHeader header = read_npy_header(bytes, row_.place() + ": " + name_, NpyTypes::whole);
+    const NpyHeader header = read_npy_header(bytes, row_.place() + ": " + name_, NpyTypes::whole, NpyOrders::any);
     set_shape(header.shape);
     take(std::string_view(bytes).substr(header.data_begin), header.dtype);
+    if (header.first_index_runs) sort_by_token();
+  }
+  /// Puts ids in Fortran order, in which tokens run fastest, into the order of tokens, layers and choices.
+  void sort_by_token() {
+    std::vector<int32_t> by_token;
+    by_token.reserve(out_.ids.size());
+    for (int64_t token = 0; token < out_.rows; ++token)
+      for (int64_t layer = 0; layer < out_.layers; ++layer)
+        for (int64_t choice = 0; choice < out_.width; ++choice)
+          by_token.push_back(out_.ids[token + out_.rows * (layer + out_.layers * choice)]);
+    out_.ids = std::move(by_token);
   }
 
   void set_shape(const std::vector<int64_t>& shape) {

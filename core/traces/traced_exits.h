@@ -7,7 +7,7 @@
 namespace stormcell {
 
 struct TracedExit {
-  double confidence = 0;        ///< mean over the items of the largest probability
+  double confidence = 0;        ///< mean of the largest probability over the items for which it is a number
   std::optional<double> right;  ///< share of the labelled items that are answered right here; nothing: none has a label
   std::optional<double> ms = {};  ///< from the start of a pass to the exit's logits, median of the passes
 };

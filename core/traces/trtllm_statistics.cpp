@@ -85,6 +85,7 @@ class TrtllmStatistics {
     begin();
     hand_on();
     doubt_parts();
+    doubt_counts();
     return counts_;
   }
 
@@ -137,15 +138,9 @@ class TrtllmStatistics {
     for (const std::string& damage : damages_) counts_.warnings.push_back(damage + "; left out: " + alone);
     std::set<int64_t> there = damaged_;  // named already
     for (const auto& [rank, file] : ranks_) there.insert(rank);
-    if (const auto missing = missing_numbers(there, 0); !missing.empty()) {
-      // The list ends at kMostMissing numbers.
-      const int64_t all = *there.rbegin() + 1 - std::ssize(there);
-      const std::string ranks = all == std::ssize(missing)
-                                    ? numbered("rank", missing)
-                                    : with_commas(all) + " ranks from rank " + std::to_string(missing[0]) + " on";
-      counts_.warnings.push_back(source_.path() + ": " + ranks + (all == 1 ? " is" : " are") + " missing (rank" +
-                                 std::to_string(missing[0]) + ".safetensors): " + alone);
-    }
+    if (const std::string missing = missing_text("rank", there, 0); !missing.empty())
+      counts_.warnings.push_back(source_.path() + ": " + missing + " (rank" +
+                                 std::to_string(missing_numbers(there, 0)[0]) + ".safetensors): " + alone);
     for (const auto& [rank, file] : ranks_) doubt_rank(rank, *file);
     std::set<int64_t> iterations;
     for (const auto& [place, tensors] : counts_of_) iterations.insert(place.iteration);
@@ -211,15 +206,27 @@ class TrtllmStatistics {
     }
   }
 
-  void add(const std::pair<const Place, std::vector<const StoredTensor*>>& counts, std::vector<int64_t>& loads) const {
-    for (const StoredTensor* t : counts.second)
+  void add(const std::pair<const Place, std::vector<const StoredTensor*>>& counts, std::vector<int64_t>& loads) {
+    for (const StoredTensor* t : counts.second) {
+      int64_t choices = 0, largest = 0;
       for (size_t e = 0; e < loads.size(); ++e) {
         int64_t count;
         std::memcpy(&count, t->bytes.data() + e * sizeof count, sizeof count);
         if (count < 0 || count >= kMostTokensCounted)
           wrong(t->name, "the count of expert " + std::to_string(e) + " is " + std::to_string(count));
         loads[e] += count;
+        choices += count, largest = std::max(largest, count);
       }
+      if (largest * k_ > choices && beyond_tokens_++ == 0) first_beyond_ = t->name;
+    }
+  }
+
+  /// A token chooses k experts, each of them once, so no expert has more choices than there are tokens.
+  void doubt_counts() {
+    if (beyond_tokens_ == 0) return;
+    counts_.warnings.push_back(source_.path() + ": " + counted(beyond_tokens_, "tensor counts", "tensors count") +
+                               " more choices of an expert than tokens, the first one " + in_quotes(first_beyond_) +
+                               ": num_experts_per_token is " + std::to_string(k_) + ", is it of this model?");
   }
 
   const TraceSource& source_;
@@ -231,6 +238,8 @@ class TrtllmStatistics {
   std::set<int64_t> damaged_;                                    // their ranks
   std::map<Place, std::vector<const StoredTensor*>> counts_of_;  // of all ranks
   std::set<int32_t> layers_;
+  int64_t beyond_tokens_ = 0;  // tensors that contradict num_experts_per_token
+  std::string first_beyond_;
   TraceCounts counts_;
 };
 

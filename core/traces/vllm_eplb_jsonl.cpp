@@ -69,6 +69,7 @@ class VllmLoads {
       row.wrong("step " + std::to_string(step) + " after step " + std::to_string(last_step_) +
                 ": two recordings in one file");
     if (layers_ > kMostTracedLayers) row.wrong("has " + counted(layers_, "layer"));
+    compare_layers(row);
     if (steps_ > 0 && step == last_step_ && repeated_++ == 0) first_repeated_ = step;
     last_step_ = step;
     numbers_.insert(step);
@@ -82,6 +83,16 @@ class VllmLoads {
     if (model.branches > 0 && branches_ > model.branches + model.shared)
       row.wrong("names expert " + std::to_string(branches_ - 1) + ", " + model.source + " has " +
                 std::to_string(model.branches));
+  }
+
+  /// The loads count if a line states another number of layers: one that was cut, or a rank of a pipeline.
+  void compare_layers(const JsonRow& row) {
+    if (is_unlike_ || !row.has("num_layers")) return;
+    const int64_t stated = row.whole("num_layers", 0, INT32_MAX);
+    if (stated == layers_) return;
+    is_unlike_ = true;
+    counts_.warnings.push_back(row.place() + ": num_layers is " + std::to_string(stated) + ", but expert_load has " +
+                               counted(layers_, "layer") + ", which are read: are layers missing?");
   }
 
   /// Adds the slots of all steps as long as no expert moves.
@@ -149,6 +160,7 @@ class VllmLoads {
   std::vector<int64_t> first_map_, slot_load_;  // of the first line; over all of them, empty: experts moved
   std::set<int64_t> numbers_;                   // of all steps
   int32_t ranks_ = 0;
+  bool is_unlike_ = false;  // a line states another number of layers
   TraceCounts counts_;
 };
 

@@ -1,4 +1,4 @@
-// The output of analyze beside loads: transitions, co-activation, another recording, slots of a server.
+// Figures of analyze beside loads: transitions, co-activation, another recording, slots of a server.
 #include <cmath>
 #include <random>
 

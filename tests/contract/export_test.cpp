@@ -1,4 +1,4 @@
-// The formats that a session is exported as.
+// The formats of exported sessions.
 #include <algorithm>
 #include <array>
 #include <cmath>

@@ -1,4 +1,4 @@
-// Failures while a model runs or is loaded: one clear line each, and what was finished stays.
+// Faults while a model runs or is loaded: each gives one clear line, and finished work stays.
 #include <filesystem>
 #include <fstream>
 

@@ -50,7 +50,7 @@ class FileKindsTest : public QObject, protected Placements {
          {"session", "parquet", "zip", "gguf", "pdf", "utf-16", "route-trace", "git-lfs-pointer", "pickle", "table"});
     rows("analyze", {"sqlite", "nsight", "route-trace", "model-config", "html", "safetensors", "git-lfs-pointer", "zip",
                      "text", "sqlite-log"});
-    rows("-o", {"route-trace", "pdf", "text"});
+    rows("-o", {"route-trace", "pdf", "text", "sqlite"});
     rows("place --from", {"model-config", "html", "zip", "config", "logical-count", "text", "cluster"});
     rows("calibrate", {"spreadsheet", "parquet", "html", "model-config", "cluster", "utf-16", "nccl-log", "zip"});
     rows("--calibration", {"html", "zip", "model-config", "git-lfs-pointer", "text", "json-lines"});
@@ -89,15 +89,11 @@ class FileKindsTest : public QObject, protected Placements {
     const std::string defect = defect_of_error_line(ended.err, path);
     QVERIFY2(defect.empty(), told(arguments, ended).c_str());
     const auto said = [&](const std::string& words) { return ended.err.find(words) != std::string::npos; };
-    if (of == "analyze" && (file.id == "sqlite" || file.id == "nsight")) {
-      QVERIFY2(said("an SQLite file, but not a session"), ended.err.c_str());
-    } else {
-      QVERIFY2(said("is " + file.words), ended.err.c_str());
-      QVERIFY2(said(", not ") || file.id == "utf-16", ended.err.c_str());
-      QVERIFY2(said(file.advice) || of == "-o", ended.err.c_str());
-      if (of == "--calibration")
-        QVERIFY2(said("not a calibration, which calibrate CALLS.csv -o CAL.json writes"), ended.err.c_str());
-    }
+    QVERIFY2(said("is " + file.words), ended.err.c_str());
+    QVERIFY2(said(", not ") || file.id == "utf-16", ended.err.c_str());
+    QVERIFY2(said(file.advice) || of == "-o", ended.err.c_str());
+    if (of == "--calibration")
+      QVERIFY2(said("not a calibration, which calibrate CALLS.csv -o CAL.json writes"), ended.err.c_str());
     QVERIFY(!std::filesystem::exists(none));
     QVERIFY(Scratch::read(of == "-o" ? path : session_) == there);
   }

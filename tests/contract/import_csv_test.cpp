@@ -51,6 +51,21 @@ class ContractImportCsvTest : public QObject, private Imports {
     }
   }
 
+  void a_column_with_nearly_the_name_of_a_missing_one_is_named() {
+    std::string text = route_trace();
+    const size_t at = text.find(",weight,");
+    QVERIFY(at != std::string::npos);
+    text.replace(at, 8, ",Weights,");
+    const Json import = imported(scratch_.write("weights.csv", text), scratch_.path("weights.storm"));
+    QVERIFY2(import["warnings"].dump().find("the column \\\"Weights\\\" is not read: did you mean weight?") !=
+                 std::string::npos,
+             import["warnings"].dump().c_str());
+    const Json& lacks = import["lacks"];
+    QVERIFY(std::find(lacks.begin(), lacks.end(), "weights") != lacks.end());
+    QCOMPARE(imported(scratch_.write("plain.csv", route_trace()), scratch_.path("plain.storm"))["warnings"].size(),
+             size_t{0});
+  }
+
   void what_a_trace_knows_is_kept() {
     const std::string session = scratch_.path("kept.storm");
     imported(scratch_.write("kept.csv", route_trace()), session);

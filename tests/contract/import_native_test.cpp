@@ -156,6 +156,14 @@ class ContractImportNativeTest : public QObject, private Imports {
     SmallTrace layers;
     layers.about["layers"] = "2";
     verify_refused(layers.write(file), "layers=2", {}, good);
+    // Layers behind a missing one are not left out without a word.
+    const std::vector<int32_t> ids = {0, 1}, zeros = {0, 0}, positions = {0, 1};
+    write_safetensors(file, std::vector<TensorToWrite>{{"layer.0.indices", DType::i32, {2, 1}, ids.data()},
+                                                       {"layer.2.indices", DType::i32, {2, 1}, ids.data()},
+                                                       {"cell.request", DType::i32, {2}, zeros.data()},
+                                                       {"cell.position", DType::i32, {2}, positions.data()},
+                                                       {"cell.phase", DType::i32, {2}, zeros.data()}});
+    verify_refused(file, "has layer.2.indices, but no layer.1.indices", {}, good);
   }
 };
 

@@ -28,7 +28,78 @@ class ContractImportNpyTest : public QObject, private Imports {
     QCOMPARE(analyzed(scratch_.path("known.storm"))["routers"][0]["layer"].get<int>(), 1);
   }
 
-  // As servers that compute it with the routed ones leave them: one choice more of each token, whose id stands behind.
+  void an_array_of_more_layers_than_tokens_is_doubted() {
+    const auto warnings_of = [&](const std::string& name, int tokens, int layers, const Arguments& more = {}) {
+      std::vector<int32_t> ids;
+      for (int i = 0; i < tokens * layers; ++i) ids.insert(ids.end(), {i % 3, 3});
+      const std::string shape = "(" + std::to_string(tokens) + ", " + std::to_string(layers) + ", 2)";
+      return imported(scratch_.write(name + ".npy", npy_of(shape, "<i4", ids)), scratch_.path(name + ".storm"),
+                      more)["warnings"]
+          .dump();
+    };
+    const auto is_doubted = [](const std::string& warnings) { return warnings.find("transpose") != std::string::npos; };
+    const std::string of_layers = warnings_of("swapped", 2, 129);
+    QVERIFY2(of_layers.find("is read as 2 tokens of 129 layers; if it is [layers, tokens, k]: numpy.save(FILE, "
+                            "ids.transpose(1, 0, 2))") != std::string::npos,
+             of_layers.c_str());
+    QVERIFY(!is_doubted(warnings_of("deep", 2, 128)) && !is_doubted(warnings_of("square", 129, 129)));
+    const std::string config = scratch_.write(
+        "deep/config.json",
+        R"({"model_type": "mixtral", "num_hidden_layers": 129, "num_local_experts": 4, "num_experts_per_tok": 2})");
+    QVERIFY(!is_doubted(warnings_of("known", 2, 129, {"--model-config", config})));
+  }
+
+  // Programs that store ids in an unsigned type turn -1 into its largest number.
+  void the_largest_unsigned_number_is_no_branch_data() {
+    QTest::addColumn<QByteArray>("array");
+    QTest::addColumn<int>("experts");
+    QTest::addColumn<int>("branches");
+    QTest::addColumn<int>("masked");
+    QTest::addColumn<bool>("doubted");
+    const auto row = [](const char* name, const std::string& array, int experts, int branches, int masked,
+                        bool doubted) {
+      QTest::newRow(name) << QByteArray(array.data(), static_cast<qsizetype>(array.size())) << experts << branches
+                          << masked << doubted;
+    };
+    const std::string bytes = npy_of("(2, 1, 2)", "|u1", std::vector<uint8_t>{0, 1, 255, 2}),
+                      words = npy_of("(2, 1, 2)", "<u2", std::vector<uint16_t>{0, 1, 65535, 2}),
+                      longs = npy_of("(2, 1, 2)", "<u4", std::vector<uint32_t>{0, 1, 4294967295, 2});
+    row("uint8 of 4 experts", bytes, 4, 4, 1, false);
+    row("uint8 of 255 experts", bytes, 255, 255, 1, false);
+    row("uint8 of 256 experts", bytes, 256, 256, 0, false);
+    row("uint8 without a model", bytes, 0, 256, 0, true);
+    row("uint16 of 4 experts", words, 4, 4, 1, false);
+    row("uint16 without a model", words, 0, 3, 1, false);
+    row("uint32 without a model", longs, 0, 3, 1, false);
+    row("uint64 without a model", npy_of("(2, 1, 2)", "<u8", std::vector<uint64_t>{0, 1, 18446744073709551615U, 2}), 0,
+        3, 1, false);
+    row("255 in uint16", npy_of("(2, 1, 2)", "<u2", std::vector<uint16_t>{0, 1, 255, 2}), 0, 256, 0, false);
+  }
+  void the_largest_unsigned_number_is_no_branch() {
+    QFETCH(QByteArray, array);
+    QFETCH(int, experts);
+    QFETCH(int, branches);
+    QFETCH(int, masked);
+    QFETCH(bool, doubted);
+    const std::string name = QTest::currentDataTag(), session = scratch_.path(name + ".storm");
+    const std::string config = scratch_.write(
+        name + "/config.json",
+        R"({"model_type": "qwen3_moe", "num_hidden_layers": 1, "num_experts_per_tok": 2, "num_experts": )" +
+            std::to_string(experts) + "}");
+    const Json import = imported(scratch_.write(name + ".npy", array.toStdString()), session,
+                                 experts > 0 ? Arguments{"--model-config", config} : Arguments{});
+    QCOMPARE(import["model"]["branches"].get<int>(), branches);
+    QCOMPARE(import["rows_masked"].get<int>(), masked);
+    QCOMPARE(import["warnings"].dump().find("holds 255 in uint8, which is read as branch 255") != std::string::npos,
+             doubted);
+    std::vector<int64_t> loads(static_cast<size_t>(branches));
+    loads[0] = loads[1] = loads[2] = 1;
+    if (masked == 0) loads[255] = 1;
+    QCOMPARE(loads_of(analyzed(session), 0), loads);
+  }
+
+  // A server that computes the shared expert with the routed ones records one more choice of each token. Its id follows
+  // those of the routed experts.
   void a_fused_shared_expert_is_no_routing() {
     const std::vector<int32_t> ids = {0, 1, 4, 2, 3, 4, 1, 2, 4, 3, 0, 4, 0, 3, 4, 0, 1, 4};
     const std::string trace = scratch_.write("fused.npy", npy_of("(3, 2, 3)", "<i4", ids));

@@ -2,6 +2,7 @@
 // them.
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 
 #include "core/formats/safetensors.h"
@@ -175,6 +176,28 @@ class ContractImportRecordedTest : public QObject, private Imports {
     const Ended text = run_program({"import", file->path(), "-o", session_of("of-exits-text")});
     QVERIFY2(text.out.find("at exit 1") != std::string::npos && text.out.find("% right") != std::string::npos,
              text.out.c_str());
+  }
+
+  /// A broken score must not lower the mean as if it were 0.
+  void a_confidence_that_is_no_number_is_left_out_of_the_mean() {
+    const auto file = SafetensorsFile::open(recorded("exits.safetensors"));
+    std::vector<float> confidences(120);
+    std::memcpy(confidences.data(), file->find("exit.confidence")->bytes.data(), 120 * sizeof(float));
+    double sum = 0;
+    for (size_t c = 0; c < 40; ++c)
+      if (c < 10)
+        confidences[3 * c] = std::numeric_limits<float>::quiet_NaN();
+      else
+        sum += static_cast<double>(confidences[3 * c]);
+    std::vector<TensorToWrite> tensors;
+    for (const StoredTensor& tensor : file->tensors())
+      tensors.push_back(
+          {tensor.name, tensor.dtype, tensor.shape,
+           tensor.name == "exit.confidence" ? static_cast<const void*>(confidences.data()) : tensor.bytes.data()});
+    const std::string path = scratch_.path("broken-scores.safetensors");
+    write_safetensors(path, tensors, SafetensorsMetadata(file->metadata().begin(), file->metadata().end()));
+    const Json exit = imported(path, session_of("broken-scores"))["exits"][0]["exits"][0];
+    QVERIFY2(std::fabs(exit["confidence"].get<double>() - sum / 30) < 1e-9, exit.dump().c_str());
   }
 
   void items_of_merged_recordings_keep_their_labels() {

@@ -1,4 +1,4 @@
-// Files of other servers and trainers: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
+// Recordings of servers and trainers: SGLang's answers, vLLM's and TensorRT-LLM's counts, Megatron-LM's passes,
 // llama.cpp's matrix.
 #include "tests/contract/imports.h"
 #include "tests/contract/server_traces.h"
@@ -33,7 +33,7 @@ class ContractImportServersTest : public QObject, private Imports {
     const SessionReader reader(session_of("routed-experts"));
     QCOMPARE(reader.sequences(1), int64_t{2});
     QVERIFY((reader.phases(1) == std::vector<Phase>{Phase::prefill, Phase::decode}));
-    QCOMPARE(reader.spaces(1, 1)[0].cells.step, 3);  // the first decoded token stands behind the prompt
+    QCOMPARE(reader.spaces(1, 1)[0].cells.step, 3);  // the first decoded token follows the prompt
     const std::string none = scratch_.path("none.storm");
     VERIFY_REFUSED((Arguments{"import", trace, "-o", none}), trace, "does not say how many layers");
     const auto refused = [&](const std::string& content, const std::string& words) {
@@ -105,6 +105,12 @@ class ContractImportServersTest : public QObject, private Imports {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
     };
+    const Json unlike =
+        imported(changed("\"step\":8,\"num_ranks\":2,\"num_layers\":2", "\"step\":8,\"num_ranks\":2,\"num_layers\":3"),
+                 scratch_.path("unlike.storm"));
+    QVERIFY2(
+        unlike["warnings"].dump().find("line 3: num_layers is 3, but expert_load has 2 layers") != std::string::npos,
+        unlike["warnings"].dump().c_str());
     verify_refused(changed("\"step\":8", "\"step\":3"), "line 3: step 3 after step 7");
     verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of different lengths");
     verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
@@ -121,10 +127,10 @@ class ContractImportServersTest : public QObject, private Imports {
     const Json import = imported_as("trtllm", folder);
     QCOMPARE(import["model"]["k"].get<int>(), 2);
     // The number that analyze adds up to, not that of the tables' cells.
-    QVERIFY2(import["choices"] == 11 + 4 + 10 + 1 + 3 + 15, import.dump().c_str());
+    QVERIFY2(import["choices"] == 11 + 8 + 10 + 7 + 9 + 15, import.dump().c_str());
     const Ended told = run_program({"import", folder, "-o", scratch_.path("told-trtllm.storm")});
-    QVERIFY2(told.out.find("44 choices in ") != std::string::npos, told.out.c_str());
-    verify_loads("trtllm", {{3 + 8, 4, 6 + 4}, {0 + 1, 1 + 2, 12 + 3}});
+    QVERIFY2(told.out.find("60 choices in ") != std::string::npos, told.out.c_str());
+    verify_loads("trtllm", {{3 + 8, 4 + 4, 6 + 4}, {6 + 1, 7 + 2, 12 + 3}});
     QCOMPARE(analyzed(session_of("trtllm"))["routers"][0]["layer"].get<int>(), 3);
     QCOMPARE(SessionReader(session_of("trtllm")).batches(1)[1].server_step, int64_t{101});
     // A folder that has not changed adds nothing; one whose rank has, does.

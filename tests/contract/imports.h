@@ -1,4 +1,4 @@
-// Parts that tests of imports share: a trace goes in, what came of it is told, or nothing is touched.
+// Helpers for tests of imports: they import a trace and return its figures, or check that a refusal changes nothing.
 #pragma once
 #include <string>
 #include <vector>

@@ -29,9 +29,9 @@ double deviation(const std::vector<double>& values) {
 /// The mean of the logarithms, of seven or more without the smallest and the largest fifth, and half its 95 % interval.
 struct Trimmed {
   double mean = 0, half = 0;
-  explicit Trimmed(const Json& measurings, const char* key) {
+  explicit Trimmed(const Json& measurements, const char* key) {
     std::vector<double> logs;
-    for (const Json& m : measurings) logs.push_back(std::log(m[key].get<double>()));
+    for (const Json& m : measurements) logs.push_back(std::log(m[key].get<double>()));
     std::sort(logs.begin(), logs.end());
     const size_t n = logs.size(), cut = n < 7 ? 0 : n / 5, kept = n - 2 * cut;
     for (size_t i = cut; i < n - cut; ++i) mean += logs[i] / static_cast<double>(kept);
@@ -203,7 +203,7 @@ class MeasuredAgainTest : public QObject {
     QVERIFY2(is(j["speedup_ci95"][0], std::exp(mean - half)) && is(j["speedup_ci95"][1], std::exp(mean + half)),
              j.dump(1).c_str());
     QVERIFY(j["passes"].back()["speedup_cumulative"] == j["speedup"] || !j["passes"].back()["applied"].get<bool>());
-    QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurings, between which it varies by "),
+    QVERIFY2(holds(ended.out, std::to_string(list.size()) + " measurements, between which it varies by "),
              ended.out.c_str());
     // A run compared with itself has no warning and no difference.
     const Json same = run_program({"compare", file, file, "--json", "-"}).json();

@@ -102,7 +102,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::vector<int> ranks(there.begin(), there.end());
     for (const int rank : ranks) write_rank(folder, rank);
     const std::string meta = folder + "/meta_info.json";
-    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 1})";
     const std::vector<std::string> words =
         missing.isEmpty() ? std::vector<std::string>{} : std::vector{missing.toStdString()};
     verify_import(meta, {loads_of_ranks(ranks)}, words);
@@ -111,7 +111,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
 
   void files_of_ranks_that_cannot_be_read_are_named() {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json", broken = folder + "/rank1.safetensors";
-    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 1})";
     for (const int rank : {0, 1, 2}) write_rank(folder, rank);
     const std::string whole = Scratch::read(broken);
     const std::vector<std::string> names = {"rank1.safetensors"};
@@ -133,7 +133,7 @@ class ContractMissingPartsTest : public QObject, private Imports {
 
   void files_of_ranks_may_be_packed() {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json", plain = folder + "/rank1.safetensors";
-    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 1})";
     for (const int rank : {0, 1}) write_rank(folder, rank);
     const std::string packed = gzip_of(Scratch::read(plain));
     std::ofstream(plain + ".gz") << packed;
@@ -180,13 +180,53 @@ class ContractMissingPartsTest : public QObject, private Imports {
     QVERIFY(!fs::exists(session));
   }
 
+  // A token chooses k different experts, so the largest count is at most the k-th part of all.
+  void counts_of_more_choices_than_tokens_are_named_data() {
+    QTest::addColumn<QList<int>>("counts");
+    QTest::addColumn<int>("k");
+    QTest::addColumn<bool>("doubted");
+    QTest::newRow("one expert of each token") << QList<int>{9, 0, 0, 0} << 1 << false;
+    QTest::newRow("half of the choices") << QList<int>{4, 2, 1, 1} << 2 << false;
+    QTest::newRow("one more than half") << QList<int>{5, 2, 1, 1} << 2 << true;
+    QTest::newRow("a third") << QList<int>{3, 3, 2, 1} << 3 << false;
+    QTest::newRow("more than a third") << QList<int>{4, 4, 2, 1} << 3 << true;
+  }
+  void counts_of_more_choices_than_tokens_are_named() {
+    QFETCH(QList<int>, counts);
+    QFETCH(int, k);
+    QFETCH(bool, doubted);
+    const std::string folder = new_folder(), meta = folder + "/meta_info.json";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": )" + std::to_string(k) + "}";
+    const std::vector<int64_t> first(counts.begin(), counts.end()), even = {6, 6, 6, 6};
+    write_safetensors(folder + "/rank0.safetensors", std::vector<TensorToWrite>{{"5_0", DType::i64, {4}, first.data()},
+                                                                                {"6_0", DType::i64, {4}, even.data()}});
+    std::vector<int64_t> both = even;
+    for (size_t e = 0; e < both.size(); ++e) both[e] += first[e];
+    verify_import(meta, {both},
+                  doubted ? std::vector<std::string>{"1 tensor counts more choices of an expert than tokens, the first "
+                                                     "one \"5_0\": num_experts_per_token is " +
+                                                     std::to_string(k)}
+                          : std::vector<std::string>{});
+  }
+
   void counts_of_another_number_of_experts_name_the_tensor() {
     const std::string folder = new_folder(), meta = folder + "/meta_info.json";
-    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 2})";
+    std::ofstream(meta) << R"({"num_experts": 4, "num_experts_per_token": 1})";
     write_rank(folder, 0, 5);
     VERIFY_REFUSED(
         (Arguments{"import", meta, "-o", new_session()}), meta,
         "rank0.safetensors: \"100_3\" is i64 [5], expected i64 [4]: the last one may count tokens without an expert");
+  }
+
+  void files_of_ranks_without_meta_info_are_told_of_it() {
+    const std::string folder = new_folder(), one = folder + "/rank0.safetensors";
+    for (const int rank : {0, 1}) write_rank(folder, rank);
+    VERIFY_REFUSED(
+        (Arguments{"import", folder, "-o", new_session()}), folder,
+        "(import its folder: meta_info.json, which says num_experts and num_experts_per_token, must be beside");
+    VERIFY_REFUSED(
+        (Arguments{"import", one, "-o", new_session()}), one,
+        "is the counts of one rank of TensorRT-LLM's expert statistics, not a routing trace (import its folder");
   }
 
   // A stage of a pipeline has its own layers; they must be there in each iteration.

@@ -225,6 +225,8 @@ class ContractNcclLogsTest : public QObject, private Imports {
                                  "MPICH -l",
                                  "kubectl logs --prefix --timestamps",
                                  "pdsh",
+                                 "docker compose in colours",
+                                 "lines in a colour",
                                  "a mark of UTF-8 and CRLF"};
     int kind = 0;
     for (const char* name : names) QTest::newRow(name) << kind++;
@@ -246,6 +248,8 @@ class ContractNcclLogsTest : public QObject, private Imports {
         [](int) { return "[0] "; },
         [](int i) { return "[pod/nccl-launcher/main] 2026-09-21T10:11:" + seconds(i) + "Z "; },
         [](int) { return "node-0: "; },
+        [](int) { return "\x1b[1;36mnccl-1  |\x1b[0m "; },
+        [](int) { return "\x1b[38;5;10m"; },
         [](int) { return ""; },
     };
     text = each_line(text, befores[static_cast<size_t>(kind)]);

@@ -1,5 +1,5 @@
-// The work of optimize with the passes it is told: batches it profiles, passes that lose, guards that miss,
-// configurations that are replayed.
+// The work of optimize: the batches that it profiles, passes that lose, guards that miss, configurations that are
+// replayed.
 #include <cmath>
 
 #include "core/base/listed_words.h"

@@ -1,5 +1,4 @@
-// Parts that tests of place share: counts of a published example, a cluster of two nodes, and what the verb says of
-// them.
+// Helpers for tests of place: counts of a published example, a cluster of two nodes, and the verb's answers.
 #pragma once
 #include <string>
 

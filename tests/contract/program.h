@@ -34,7 +34,7 @@ struct Surroundings {
 std::string program_path();
 /// Runs it to its end; a minute without one is a failure.
 Ended run_program(const Arguments& arguments, const Surroundings& around = {});
-/// Returns what it says with `--json -`; where it does not end with 0 the test fails, with what it said.
+/// Runs it with `--json -` and returns the JSON. The test fails, with the output, if it does not end with 0.
 nlohmann::json json_of(Arguments arguments);
 /// A line such as a user would type, for messages.
 std::string told(const Arguments& arguments, const Ended& ended);

@@ -31,6 +31,16 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     row("uint8", vllm("null", npy_base64<uint8_t>(kTokens, 0, kAll, true, "|u1")));
     row("uint16", vllm("null", npy_base64<uint16_t>(kTokens, 0, kAll, false, "<u2")));
     row("int64", vllm("null", npy_base64<int64_t>(kTokens, 0, kAll, false, "<i8")));
+    // Tokens run fastest: id (t, l, c) of [5, 2, 2] is at t + 5 (l + 2 c).
+    std::vector<int32_t> columns(kAll * 4);
+    for (size_t t = 0; t < kAll; ++t)
+      for (size_t l = 0; l < 2; ++l)
+        for (size_t c = 0; c < 2; ++c) columns[t + kAll * (l + 2 * c)] = kTokens[t][l][c];
+    row("Fortran order",
+        vllm("null", "\"" +
+                         base64_of_bytes(npy_bytes("{'descr': '<i4', 'fortran_order': True, 'shape': (5, 2, 2), }",
+                                                   {reinterpret_cast<const char*>(columns.data()), 80})) +
+                         "\""));
     row("lists of all", vllm("null", lists(kTokens, 0, kAll)));
     row("a list of answers", "[" + vllm("null", npy(0, kAll)) + "]");
     row("counts in floating point",

@@ -1,4 +1,4 @@
-// Traces of serving and training systems, made up: small and complete, and to be damaged.
+// Made-up recordings of serving and training systems: small and complete, so that tests can damage them.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -69,7 +69,7 @@ inline std::string megatron_trace() {
 /// and 4.
 inline std::string trtllm_statistics(const std::string& folder) {
   for (int64_t rank = 0; rank < 2; ++rank) {
-    const std::vector<int64_t> a = {1 + rank, 2, 3}, b = {0, rank, 6}, c = {4, 0, 2};
+    const std::vector<int64_t> a = {1 + rank, 2, 3}, b = {3, 3 + rank, 6}, c = {4, 2, 2};
     std::vector<TensorToWrite> tensors = {{"100_3", DType::i64, {3}, a.data()},
                                           {"100_4", DType::i64, {3}, b.data()},
                                           {"101_3", DType::i64, {3}, c.data()}};

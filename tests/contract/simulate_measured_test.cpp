@@ -1,4 +1,4 @@
-// The output of simulate beside measurements: loads that were recorded under a placement, and calls of a cluster.
+// Results of simulate beside measured ones: loads that were recorded under a placement, and calls of a cluster.
 #include <cmath>
 #include <filesystem>
 

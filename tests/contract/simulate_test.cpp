@@ -1,5 +1,4 @@
-// The steps of a recorded routing on GPUs that are not there: figures that agree with those of place, and what is
-// refused.
+// Steps of a recorded routing on GPUs that are not there: figures that agree with those of place, and refusals.
 #include <cmath>
 
 #include "core/formats/file_text.h"

@@ -1,4 +1,4 @@
-// Parts that tests of simulate share: a recorded routing, a cluster of two nodes, and what the verb says of them.
+// Helpers for tests of simulate: a recorded routing, a cluster of two nodes, and the verb's answers.
 #pragma once
 #include <algorithm>
 #include <cmath>

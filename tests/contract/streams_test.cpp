@@ -162,6 +162,28 @@ class StreamsTest : public QObject {
     }
   }
 
+  /// A warning that the runs must not be judged holds for the page, too.
+  void compare_judges_nothing_if_the_data_differ() {
+    const auto written = [this](const char* name, const char* data, double imbalance) {
+      const Json j = {{"schema", "stormcell.run/1"},
+                      {"phase", "forward"},
+                      {"dataset", {{"name", data}, {"cells", 100}}},
+                      {"routing", Json::array({{{"router", "r"}, {"imbalance", imbalance}}})}};
+      return scratch_.write(name, j.dump());
+    };
+    const std::string a = written("even.json", "one", 0.5), b = written("uneven.json", "one", 0.75),
+                      other = written("other.json", "two", 0.75);
+    const Ended same = run_program({"compare", a, b}), unlike = run_program({"compare", a, other});
+    QVERIFY2(same.out.find("B is worse than A beyond chance in 1 of ") != std::string::npos, same.out.c_str());
+    QVERIFY2(same.out.find("The worst is routing.r.imbalance, from 0.50000 to 0.75000.") != std::string::npos,
+             same.out.c_str());
+    QVERIFY2(unlike.err.find("the data differ: one and two") != std::string::npos, unlike.err.c_str());
+    QVERIFY2(unlike.out.starts_with("The two runs are not of the same model, data and terms, so none of ") &&
+                 unlike.out.find("worse than A") == std::string::npos &&
+                 unlike.out.find("The worst is") == std::string::npos,
+             unlike.out.c_str());
+  }
+
   void compare_fails_where_a_condition_holds_for_b() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10), b = summary("b.json", 0.9, 0.8, 1.0, 12),
                       none = summary("none.json", 0, 0, 0, 12);
@@ -181,9 +203,20 @@ class StreamsTest : public QObject {
 
   void compare_refuses_conditions_that_are_none() {
     const std::string a = summary("a.json", 1.2, 1.15, 1.25, 10);
-    for (const char* condition : {"speedup", "speedup<", "<0.95", "speedup<<1", "speedup<fast", "speedup=1",
-                                  "speedup<1*b", "no.such.figure<1", ""})
-      VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", condition}), "--fail-if", "");
+    struct Row {
+      const char *condition, *words;
+    };
+    const std::vector<Row> rows = {{"speedup", "has no < <= > >= == !="},
+                                   {"", "has no < <= > >= == !="},
+                                   {"<0.95", "names no figure"},
+                                   {"speedup<", "\"\" is no number, true or false"},
+                                   {"speedup<fast", "\"fast\" is no number, true or false"},
+                                   {"speedup<1*b", "\"1*b\" is no number, true or false"},
+                                   {"speedup<<1", "\"<<\" is none of < <= > >= == !="},
+                                   {"speedup=1", "\"=\" is none of < <= > >= == !="},
+                                   {"no.such.figure<1", "there is no figure \"no.such.figure\""}};
+    for (const Row& row : rows)
+      VERIFY_REFUSED((Arguments{"compare", a, a, "--fail-if", row.condition}), "--fail-if", row.words);
   }
 
   void compare_refuses_files_that_are_no_summaries() {

@@ -1,4 +1,4 @@
-// The verbs that exist, and those that do not yet.
+// Lists of verbs, passes and formats, and the messages about those that are not in this version.
 #include "core/base/listed_words.h"
 #include "core/base/pass_names.h"
 #include "core/exports/export_formats.h"

@@ -1,5 +1,5 @@
-// The program's verdict on its own results: right ones pass in every format, what a format costs is a figure of its
-// own, with a limit.
+// The verification of the program's own results: right ones pass in every format, and the cost of a format is a figure
+// with a limit.
 #include <cmath>
 #include <cstdint>
 

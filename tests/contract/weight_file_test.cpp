@@ -25,7 +25,7 @@ class WeightFileTest : public QObject, protected WeightCases {
 
   void quirks_change_nothing_data() {
     QTest::addColumn<int>("unread");  // tensors that a warning must count
-    for (const char* name : {"empty metadata", "metadata with texts", "a header of odd length",
+    for (const char* name : {"empty metadata", "metadata null", "metadata with texts", "a header of odd length",
                              "a header with much room", "tables of rotary positions", "another order of the data"})
       QTest::newRow(name) << 0;
     for (const char* name : {"a tensor of no elements", "a scalar"}) QTest::newRow(name) << 1;
@@ -41,6 +41,7 @@ class WeightFileTest : public QObject, protected WeightCases {
     };
     const std::string floats(16, '\x40');
     if (kind == "empty metadata") header["__metadata__"] = json::object(), write(header.dump());
+    if (kind == "metadata null") header["__metadata__"] = nullptr, write(header.dump());
     if (kind == "metadata with texts") header["__metadata__"] = {{"format", "pt"}, {"ß", "\n"}}, write(header.dump());
     if (kind == "a header of odd length") write(header.dump() + (header.dump().size() % 2 == 0 ? " " : ""));
     if (kind == "a header with much room") write(header.dump() + std::string(1000, ' '));

@@ -53,7 +53,10 @@ std::optional<Read> read_line_by_line(std::string_view text) {
       ++read.empty;
       continue;
     }
-    const nlohmann::json value = line[first] == '{' ? nlohmann::json::parse(line, nullptr, false) : nlohmann::json();
+    // One comma may be at the end of a line.
+    const size_t last = line.find_last_not_of(" \t\v\f");
+    const std::string_view object = line.substr(0, line[last] == ',' ? last : line.size());
+    const nlohmann::json value = line[first] == '{' ? nlohmann::json::parse(object, nullptr, false) : nlohmann::json();
     if (!value.is_object()) return {};
     read.values.push_back(shown_json(value)), read.lines.push_back(number);
   }

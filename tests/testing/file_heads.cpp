@@ -208,8 +208,8 @@ std::vector<FileHead> file_heads() {
 
       {"session", "S.storm", sqlite(8, "StCe", ""), "a session of schema 8", "stormcell inspect "},
       {"session", "S.storm", sqlite(99, "StCe", ""), "a session of schema 99", "stormcell inspect "},
-      {"sqlite", "places.sqlite", sqlite(1, "\0\0\0\0"s, "CREATE TABLE t(x)"),
-       "an SQLite database that is not a session", "-o"},
+      {"sqlite", "places.sqlite", sqlite(1, "\0\0\0\0"s, "CREATE TABLE t(x)"), "an SQLite database of another program",
+       "-o"},
       {"nsight", "report.sqlite", sqlite(0, "\0\0\0\0"s, "CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL(start)"),
        "a profile of Nsight Systems", "page recordings"},
       {"nsight", "report1.nsys-rep", "\x01\x02", "a profile of Nsight", "page recordings"},

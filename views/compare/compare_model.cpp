@@ -33,7 +33,6 @@ QString difference_text(const ComparedFigure& f, const FigureName& name) {
 }
 
 CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
-  const bool judged = c.same_model && c.same_terms && c.same_data;  // one of the two runs may be better
   CompareRow row;
   row.figure = f;
   row.path = QString::fromStdString(f.figure);
@@ -46,7 +45,7 @@ CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
   const bool is_withheld = !withheld[0].empty() || !withheld[1].empty();
-  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, judged ? better_of(f.figure) : Better::neither);
+  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, c.judges() ? better_of(f.figure) : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;

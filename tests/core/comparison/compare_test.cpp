@@ -57,16 +57,16 @@ class CompareTest : public QObject {
     QTest::addColumn<QString>("why");
     const QByteArray known = R"({"between_spread":0.01})";
     QTest::newRow("both know the spread") << known << known << true << "";
-    QTest::newRow("an older version") << QByteArray("{}") << known << false << "(one measuring)";
-    QTest::newRow("older versions") << QByteArray("{}") << QByteArray("{}") << false << "(one measuring)";
+    QTest::newRow("an older version") << QByteArray("{}") << known << false << "(one measurement)";
+    QTest::newRow("older versions") << QByteArray("{}") << QByteArray("{}") << false << "(one measurement)";
     QTest::newRow("a short run") << known
                                  << QByteArray(
                                         R"({"between_spread":null,"measured_once":"measured for less than 1 s"})")
-                                 << false << "(one measuring: measured for less than 1 s)";
+                                 << false << "(one measurement: measured for less than 1 s)";
     QTest::newRow("withheld") << known
                               << QByteArray(R"({"between_spread":0.01,"speedup_withheld":"the ceilings moved"})")
                               << false << "(not measured well enough: the ceilings moved)";
-    QTest::newRow("no number") << QByteArray(R"({"between_spread":"much"})") << known << false << "(one measuring)";
+    QTest::newRow("no number") << QByteArray(R"({"between_spread":"much"})") << known << false << "(one measurement)";
   }
   void times_of_one_measuring_differ_by_nobody_knows_what() {
     QFETCH(const QByteArray, first);

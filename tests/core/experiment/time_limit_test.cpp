@@ -79,7 +79,7 @@ class TimeLimitOfOptimizeTest : public QObject {
     QVERIFY(says(cut->left_out_for_time, "plans were measured for less time than --measure-seconds asks"));
     QVERIFY(measuring_end(*cut) == MeasuringEnd::time_limit);
     // No fresh process ran, for a reason.
-    QVERIFY(cut->measurings.empty() && !cut->measured_once.empty());
+    QVERIFY(cut->measurements.empty() && !cut->measured_once.empty());
     // It is said before the work and after it.
     QVERIFY(listener.overruns.size() == 1 && listener.overruns[0].low == 5 && listener.overruns[0].high > 6);
     QVERIFY2(cut->limit_overrun.find("opening the model and timing its first batches took ") != std::string::npos,

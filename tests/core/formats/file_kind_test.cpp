@@ -143,6 +143,14 @@ class FileKindTest : public QObject {
     VERIFY_BAD_INPUT(refuse_other_kind(config, FileUse::session), config,
                      "is a model's config.json, model_type \"mixtral\", not a session");
     refuse_other_kind(config, FileUse::model_config);
+    // The advice depends on what the file was named for.
+    const std::string answers = scratch.write("a.json", R"({"choices":[],"object":"chat.completion"})");
+    VERIFY_BAD_INPUT(refuse_other_kind(answers, FileUse::trace), answers,
+                     "not a routing trace (ask the server for routed_experts");
+    VERIFY_BAD_INPUT(refuse_other_kind(answers, FileUse::data), answers,
+                     "not data for a model (name the texts that were sent to the server");
+    VERIFY_BAD_INPUT(refuse_file(answers, FileUse::data, "no data", "name some"), answers,
+                     "(name the texts that were sent to the server");
     refuse_other_kind(text, FileUse::model);  // a form that any content may have: the reader's message says more
     VERIFY_BAD_INPUT(refuse_file(text, FileUse::model, "no model", "name one"), text,
                      "is a text file, not a model that this version reads (name one)");
@@ -161,6 +169,8 @@ class FileKindTest : public QObject {
     QVERIFY(outline_json("{a: 1}").shape == JsonOutline::Shape::none);
     QVERIFY(outline_json("{}").shape == JsonOutline::Shape::object);
     QVERIFY(outline_json("{\"a\":1}\n{\"a\":2}").shape == JsonOutline::Shape::lines);
+    QVERIFY(outline_json("{\"a\":1},\n{\"a\":2},\n").shape == JsonOutline::Shape::lines);
+    QVERIFY(outline_json("{\"a\":1},\n").shape == JsonOutline::Shape::object);
     QVERIFY(outline_json("[{\"a\":1}]").shape == JsonOutline::Shape::list && outline_json("[{\"a\":1}]").has("a"));
     QVERIFY(outline_json("[ [1]]").lists_lists);
     QVERIFY(outline_json("[x").shape == JsonOutline::Shape::none);

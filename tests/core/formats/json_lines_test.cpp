@@ -43,6 +43,8 @@ class JsonLinesTest : public QObject {
     row("an empty array", "[ ]\n", "e0");
     row("nothing", "", "e0");
     row("brackets in texts", "{\"a\":\"}]\\\\\"}\n{\"b\":\"[\"}\n", "1:{\"a\":\"}]\\\\\"} 2:{\"b\":\"[\"} e0");
+    row("a comma behind each line", "{\"a\":1},\n{\"b\":2} , \n[3],\n", "1:{\"a\":1} 2:{\"b\":2} 3:[3] e0");
+    row("a comma behind a value over lines", "{\n\"a\":1\n},\n{}", "1:{\"a\":1} 4:{} e0");
     row("what Python writes", "NaN\n-Infinity\n", "1:NaN 2:-Infinity e0");
   }
   void values_are_read_whatever_stands_between_them() {
@@ -71,7 +73,9 @@ class JsonLinesTest : public QObject {
     row("a line cut in a text", "{\"a\":\"x\n{\"b\":1}\n", "line 1: the line ends in the middle of a text of its JSON");
     row("no JSON", "{\"a\":1}\n\nnope\n", "not valid JSON at line 3, column 2");
     row("no JSON in a value over lines", "{}\n{\n \"a\":\n nope }\n", "not valid JSON at line 4");
-    row("a comma behind a line", "{\"a\":1},\n{\"b\":2}\n", "not valid JSON at line 1");
+    row("a comma between values of a line", "{\"a\":1}, {\"b\":2}\n", "not valid JSON at line 1");
+    row("two commas behind a line", "{\"a\":1},,\n", "not valid JSON at line 1");
+    row("a comma before a line", "{\"a\":1}\n,{\"b\":2}\n", "not valid JSON at line 2");
     row("a cut array", "[{\"a\":1},\n{\"b\":2}", "line 2: the file ends within its array");
     row("no comma in an array", "[{}\n{}]", "line 2: expected ',' between values");
     row("text behind an array", "[{}]\nx", "line 2: has more text after its array: \"x\"");

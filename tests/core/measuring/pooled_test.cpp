@@ -46,7 +46,7 @@ class PooledTest : public QObject {
     for (const double v : {1.5, 1.6, 1.7, 1.55, 1.65}) five.push_back({v, {v, v}});
     const Pooled p = *pooled(five);
     // Values computed by Python's statistics, with t = 2.7764, of a variance of 1/5 + 0.1/0.9.
-    QVERIFY(near(p.value, 1.5984357, 1e-6) && near(p.spread, 0.0494739, 1e-6) && p.measurings == 5);
+    QVERIFY(near(p.value, 1.5984357, 1e-6) && near(p.spread, 0.0494739, 1e-6) && p.measurements == 5);
     QVERIFY(near(p.ci95[0], 1.4805429, 5e-4) && near(p.ci95[1], 1.7257160, 5e-4));
     QVERIFY(near(widened({1.1, {1.05, 1.1525}}, {1.1, {1, 1.2}, 0.05, 5})[0], 0.9501843, 5e-4));
   }

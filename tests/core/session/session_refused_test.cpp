@@ -35,9 +35,9 @@ class SessionRefusedTest : public QObject {
     QTest::newRow("long text") << "long"
                                << "not a session";
     QTest::newRow("another SQLite file") << "sqlite"
-                                         << "an SQLite file, but not a session";
+                                         << "is an SQLite database of another program, not a session";
     QTest::newRow("an SQLite file without tables") << "bare"
-                                                   << "an SQLite file, but not a session";
+                                                   << "is an SQLite database of another program, not a session";
     QTest::newRow("newer") << "newer"
                            << QString(
                                   "a session of schema %1, this program knows schemas up to %2 (use a newer Stormcell)")

@@ -12,8 +12,8 @@ RunSummaryFigures measured(size_t processes, bool fresh) {
   f.dataset.batches = 4;
   f.baseline.emplace();
   f.baseline->batches = 4, f.baseline->rounds = 9;
-  f.measurings.resize(processes);
-  for (size_t i = 1; i < processes; ++i) f.measurings[i].fresh_process = fresh;
+  f.measurements.resize(processes);
+  for (size_t i = 1; i < processes; ++i) f.measurements[i].fresh_process = fresh;
   if (processes > 1) f.measured_again_seconds = 4.125;
   if (processes > 2) f.between_spread = 0.0213;
   return f;
@@ -56,9 +56,9 @@ class MeasuredTextTest : public QObject {
     RunSummaryFigures several = measured(5, true), once = measured(1, true), older = measured(0, true);
     several.speedup_basis = RatioBasis::all_pairs, once.measured_once = "measured for less than 1 s";
     QCOMPARE(speedup_basis_text(several), std::string("of the time of all batches, which gain alike: a median over "
-                                                      "pairs; 5 measurings, between which it varies by 2.1 %"));
+                                                      "pairs; 5 measurements, between which it varies by 2.1 %"));
     for (const RunSummaryFigures& f : {once, older})
-      QCOMPARE(spread_text(f), std::string("one measuring: another run may differ by more than its interval says"));
+      QCOMPARE(spread_text(f), std::string("one measurement: another run may differ by more than its interval says"));
     QCOMPARE(measured_text(once),
              std::string("measured on 4 batches, 9 rounds; measured once, so the spread between runs is not known "
                          "(measured for less than 1 s)"));

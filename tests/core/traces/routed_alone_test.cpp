@@ -1,4 +1,4 @@
-// Shared experts that a server fused: taken out of what a reader hands on, with all that stands beside a choice.
+// Shared experts that a server fused are taken out of a trace, with the weights and bytes of their choices.
 #include "core/traces/routed_alone.h"
 
 #include "tests/core/formats/scratch.h"
