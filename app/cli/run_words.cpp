@@ -59,7 +59,9 @@ std::string passes_sentence(const RunSummaryFigures& f) {
                     : "It leaves out " + joined_with_and(wrong) + ", because the plan would not be equal to the model.";
   if (used.empty()) return unequal;
   return "The plan uses " + joined_with_and(used) +
-         (left_out.empty() ? "." : "; it leaves out " + joined_with_and(left_out) + ", of which no gain was measured.");
+         (left_out.empty() ? "."
+                           : "; it leaves out " + joined_with_and(left_out) + ", of which no gain was measured.") +
+         (unequal.empty() ? "" : " " + unequal);
 }
 
 std::string answers_sentence(const RunSummaryFigures& f) {

@@ -73,7 +73,8 @@ class ExitReader {
       const auto confidence = exit_element<float>(*found_.confidence, c * exits_ + exit);
       // A broken score is no number: the cell does not leave.
       if (confidence < 0 || confidence > 1.001f)
-        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) + "] of exit.confidence is no probability");
+        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) +
+              "] of exit.confidence is not a probability");
       if (!std::isnan(confidence)) figures.confidence += static_cast<double>(confidence), ++numbers;
       const int32_t label = found_.label ? exit_element<int32_t>(*found_.label, c) : -1;
       right += prediction && label >= 0 && exit_element<int32_t>(*prediction, c * exits_ + exit) == label;

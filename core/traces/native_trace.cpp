@@ -24,7 +24,7 @@ namespace {
 constexpr int32_t kNone = -1, kNotMet = -2;
 constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
                   kMostTokenIds = int64_t{1} << 24, kMostScores = int64_t{1} << 16;
-constexpr const char* kWriteAgain = "write it again: docs/reference/files has the format";
+constexpr const char* kWriteAgain = "write it again, as the guide's page recordings shows";
 
 template <class T>
 T element(const StoredTensor* t, int64_t i) {
