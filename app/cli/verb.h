@@ -37,6 +37,7 @@ std::unique_ptr<Verb> make_report();
 std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_drift();
+std::unique_ptr<Verb> make_cache();
 std::unique_ptr<Verb> make_batch();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_measure_again();

@@ -221,6 +221,7 @@ class AnalyzeVerb : public Verb {
         console.warning("--against is a verb of its own: stormcell drift A B");
         warn_unless_finished(console, *figures.against);
       }
+      if (figures.cache) console.warning("--cache is a verb of its own: stormcell cache SESSION");
       if (const std::string warning = random_tokens_warning(figures); !warning.empty()) console.warning(warning);
       return figures;
     };

@@ -157,7 +157,12 @@ LoadsBesideChance EvenRouters::judge(std::span<const int64_t> load, int32_t k) {
   const EvenRouter even{drawn_choices(choices, branches), branches, of_cell};
   const std::tuple key{even.choices, even.branches, even.k};
   auto found = drawn_.find(key);
-  if (found == drawn_.end()) found = drawn_.emplace(key, EvenLoads(even, routers_)).first;
+  if (found == drawn_.end()) {
+    const int64_t loads = draws_for(even, routers_) * branches;
+    if (loads > left_) return {};
+    left_ -= loads;
+    found = drawn_.emplace(key, EvenLoads(even, routers_)).first;
+  }
   return found->second.judge(choices, imbalance(load), entropy_bits(load), gini(load));
 }
 

@@ -44,13 +44,15 @@ class EvenLoads {
 /// Draws for many routers, kept for those that are alike.
 class EvenRouters {
  public:
-  /// `routers`: number of routers that one verdict is about.
-  explicit EvenRouters(int64_t routers) : routers_(routers) {}
-  /// Judges loads without padding; a router without load is within chance.
+  /// `routers`: number of routers that one verdict is about. `most_drawn`: loads that may be drawn; 2^23 take half a
+  /// second.
+  explicit EvenRouters(int64_t routers, int64_t most_drawn = INT64_MAX) : routers_(routers), left_(most_drawn) {}
+  /// Judges loads without padding; a router without load is within chance, with empty ranges. So is one whose draws
+  /// would be too many.
   LoadsBesideChance judge(std::span<const int64_t> load, int32_t k);
 
  private:
-  int64_t routers_;
+  int64_t routers_, left_;
   std::map<std::tuple<int64_t, int32_t, int32_t>, EvenLoads> drawn_;
 };
 

@@ -1,47 +1,14 @@
 #include "core/comparison/analysis_chance.h"
 
 #include <algorithm>
-#include <map>
 #include <nlohmann/json.hpp>
-#include <numeric>
 #include <utility>
 
-#include "core/base/run_kind.h"
+#include "core/readings/load_chance.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
 namespace {
-
-constexpr int64_t kMostTokensRead = 1 << 18;
-
-/// [requests][positions] token ids, if they were recorded.
-std::vector<std::vector<int32_t>> recorded_ids(const SessionReader& reader, const RunSummary& run) {
-  std::map<int64_t, std::vector<std::pair<int64_t, int32_t>>> requests;
-  int64_t read = 0;
-  for (int64_t batch = 0; batch < run.batches && read < kMostTokensRead; ++batch) {
-    bool any = false;
-    for (const BatchSpace& space : reader.spaces(run.id, batch)) {
-      const CellTable& cells = space.cells;
-      if (std::ssize(space.tokens) != cells.cells()) continue;
-      any = true;
-      for (int64_t row = 0; row < cells.cells(); ++row) {
-        if (!space.mask.empty() && !space.mask[row]) continue;
-        const int64_t sequence = row / cells.per_sequence, offset = row % cells.per_sequence;
-        const int64_t item = cells.items.empty() ? cells.first_sequence + sequence : cells.items[sequence];
-        requests[item].emplace_back(cells.start(sequence) + offset, space.tokens[row]);
-        ++read;
-      }
-    }
-    if (!any && batch == 0) return {};
-  }
-  std::vector<std::vector<int32_t>> ids;
-  for (auto& [item, tokens] : requests) {
-    std::stable_sort(tokens.begin(), tokens.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    std::vector<int32_t>& of_request = ids.emplace_back();
-    for (const auto& [position, id] : tokens) of_request.push_back(id);
-  }
-  return ids;
-}
 
 nlohmann::ordered_json json_of(const ChanceRange& range) {
   return {{"middle", range.middle}, {"low", range.low}, {"high", range.high}};
@@ -92,28 +59,11 @@ int64_t AnalysisChance::transitions_beyond() const { return with_pairs_beyond(tr
 int64_t AnalysisChance::coactivation_beyond() const { return with_pairs_beyond(coactivation); }
 
 AnalysisChance judge_loads(const RunLayout& layout, const std::vector<std::span<const int64_t>>& loads) {
+  JudgedLoads judged = judge_run_loads(layout, loads);
   AnalysisChance chance;
-  const bool several =
-      std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.fan_out > 1; });
-  chance.questions = 1 + !layout.edges.empty() + several;
-  const int64_t verdicts = chance.questions * std::ssize(loads);
-  EvenRouters even(verdicts);
-  for (size_t r = 0; r < loads.size(); ++r) {
-    chance.routers.push_back(even.judge(loads[r], layout.routers[r].fan_out));
-    chance.beyond.push_back(chance.routers.back().p_value * static_cast<double>(verdicts) <= kFalseCalls);
-  }
+  chance.questions = judged.questions;
+  chance.routers = std::move(judged.routers), chance.beyond = std::move(judged.beyond);
   return chance;
-}
-
-std::optional<RandomTokens> judge_tokens(const SessionReader& reader, const RunSummary& run,
-                                         const TokenRoutes* routes) {
-  if (const auto ids = recorded_ids(reader, run); !ids.empty()) return random_tokens_of(ids);
-  // Patches of pictures are no tokens: neighbours are judged only of what a server recorded, or of decoding.
-  const std::vector<Phase> phases = reader.phases(run.id);
-  const bool served = run_kind(run.kind) == RunKind::import ||
-                      std::any_of(phases.begin(), phases.end(), [](Phase p) { return p != Phase::forward; });
-  if (!routes || !served) return {};
-  return random_tokens_of(*routes);
 }
 
 void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json) {

@@ -9,7 +9,6 @@
 #include "core/chance/even_pairs.h"
 #include "core/chance/even_router.h"
 #include "core/chance/random_tokens.h"
-#include "core/profile/token_routes.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell {
@@ -42,8 +41,6 @@ struct AnalysisChance {
 
 /// Fills `questions`, `routers` and `beyond`. `loads`: of each router, without padding.
 AnalysisChance judge_loads(const RunLayout& layout, const std::vector<std::span<const int64_t>>& loads);
-/// `routes`: the recorded choices, null if they were not read.
-std::optional<RandomTokens> judge_tokens(const SessionReader& reader, const RunSummary& run, const TokenRoutes* routes);
 
 /// Adds the keys of chance to the routers, transitions, co-activation and drift that `json` has, and `chance` itself.
 void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json);

@@ -21,6 +21,7 @@
 #include "core/profile/statistics.h"
 #include "core/readings/lacks.h"
 #include "core/readings/read_token_routes.h"
+#include "core/readings/token_chance.h"
 #include "core/session/session_reader.h"
 #include "core/summary/summary_json.h"
 #include "core/traces/slot_loads.h"

@@ -1,5 +1,6 @@
 #include "core/difference/sampled_choices.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace stormcell {
@@ -28,6 +29,17 @@ double PairedSums::z() const {
   const double variance = std::max(0.0, gain_squares / count - mean * mean);
   const double error = std::sqrt(std::max(variance, .25 / count) / count);
   return mean / error;
+}
+
+double PairedSums::sign_chance() const {
+  const auto changed = static_cast<double>(better + worse);
+  const auto log_of = [&](int64_t k) {
+    const auto hits = static_cast<double>(k);
+    return std::lgamma(changed + 1) - std::lgamma(hits + 1) - std::lgamma(changed - hits + 1) - changed * std::log(2.0);
+  };
+  double chance = 0;
+  for (int64_t k = better; k <= better + worse; ++k) chance += std::exp(log_of(k));
+  return std::min(1.0, chance);
 }
 
 SampledChoices sampled_choices(const CounterInput& input, const DifferenceCounter& counter) {

@@ -53,12 +53,15 @@ inline double agreement(std::span<const int32_t> a, std::span<const int32_t> b) 
 struct PairedSums {
   int64_t n = 0;
   double as_is = 0, supposed = 0, gain = 0, gain_squares = 0;
+  int64_t better = 0, worse = 0;  ///< cells that agree more under the supposition, and less
   void add(double is, double would_be) {
     ++n, as_is += is, supposed += would_be;
+    better += would_be > is, worse += would_be < is;
     gain += would_be - is, gain_squares += (would_be - is) * (would_be - is);
   }
   void add(const PairedSums& more) {
     n += more.n, as_is += more.as_is, supposed += more.supposed;
+    better += more.better, worse += more.worse;
     gain += more.gain, gain_squares += more.gain_squares;
   }
   /// The part of the disagreement that the supposition takes away.
@@ -68,6 +71,9 @@ struct PairedSums {
   }
   /// Mean gain in units of its standard error; a gain that never varies counts by the number of cells.
   double z() const;
+  /// The chance of as many better cells among those that change, or more, if either were as likely: a sign test. It
+  /// needs fewer cells than z() where most of them do not change.
+  double sign_chance() const;
 };
 
 }  // namespace stormcell

@@ -1,8 +1,8 @@
 #include "core/profile/cache_replay.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -15,6 +15,7 @@ namespace {
 struct Call {
   int32_t layer = 0;
   bool decode = false;
+  int64_t tokens = 0;
   size_t first = 0, end = 0;
 };
 
@@ -22,6 +23,7 @@ struct Call {
 struct Uses {
   std::vector<Call> calls;
   std::vector<int32_t> expert;
+  std::vector<int64_t> next;  // the call that uses the same expert next; empty unless Belady's policy asks for it
 };
 
 Uses uses_of(const TokenRoutes& routes) {
@@ -29,7 +31,8 @@ Uses uses_of(const TokenRoutes& routes) {
   for (size_t first = 0, end = 0; first < routes.size(); first = end) {
     while (end < routes.size() && routes.tokens[end].step == routes.tokens[first].step) ++end;
     for (int32_t l = 0; l < routes.layers; ++l) {
-      Call call{l, routes.tokens[first].phase == Phase::decode, uses.expert.size(), 0};
+      Call call{l, routes.tokens[first].phase == Phase::decode, static_cast<int64_t>(end - first), uses.expert.size(),
+                0};
       for (size_t t = first; t < end; ++t)
         for (const int32_t e : routes.at(t, l))
           if (e >= 0) uses.expert.push_back(e);
@@ -40,80 +43,105 @@ Uses uses_of(const TokenRoutes& routes) {
   return uses;
 }
 
+int64_t experts_of(const TokenRoutes& routes) { return int64_t{routes.layers} * routes.branches; }
+int64_t key_of(const TokenRoutes& routes, const Call& call, int32_t expert) {
+  return int64_t{call.layer} * routes.branches + expert;
+}
+
+void find_next_uses(const TokenRoutes& routes, Uses& uses) {
+  constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+  uses.next.resize(uses.expert.size());
+  std::vector<int64_t> next(experts_of(routes), kNever);
+  for (size_t c = uses.calls.size(); c-- > 0;) {
+    const Call& call = uses.calls[c];
+    for (size_t u = call.first; u < call.end; ++u) uses.next[u] = next[key_of(routes, call, uses.expert[u])];
+    for (size_t u = call.first; u < call.end; ++u) next[key_of(routes, call, uses.expert[u])] = static_cast<int64_t>(c);
+  }
+}
+
 class Cache {
  public:
-  Cache(const TokenRoutes& routes, const Uses& uses, CachePolicy policy, int64_t budget)
-      : routes_(routes), uses_(uses), policy_(policy), budget_(budget) {
-    entries_.resize(static_cast<size_t>(routes.layers) * static_cast<size_t>(routes.branches));
-    if (policy == CachePolicy::belady) find_next_uses();
-  }
+  Cache(const TokenRoutes& routes, const Uses& uses, const CacheCase& kind)
+      : routes_(routes), uses_(uses), policy_(kind.policy), budget_(kind.budget_bytes), entries_(experts_of(routes)) {}
 
   /// Hits and lookups of one call.
   CacheCount run(size_t number) {
     const Call& call = uses_.calls[number];
+    const int64_t bytes = routes_.branch_bytes[call.layer];
     CacheCount count;
     for (size_t u = call.first; u < call.end; ++u) {
-      const size_t key = key_of(call, u);
+      const int64_t key = key_of(routes_, call, uses_.expert[u]);
       Entry& e = entries_[key];
       if (e.call != static_cast<int64_t>(number)) {
         ++count.lookups;
-        count.hits += e.resident;
+        if (e.resident)
+          ++count.hits;
+        else
+          count.missed_bytes += bytes;
         e.call = static_cast<int64_t>(number);
       }
-      touch(key, u, call);
+      if (!e.resident) bytes_ += bytes;
+      touch(e, key, u);
     }
     evict(static_cast<int64_t>(number));
     return count;
   }
 
  private:
+  using Priority = std::pair<int64_t, int64_t>;  // the smallest goes first; no two are equal
   struct Entry {
     bool resident = false;
     int64_t call = -1;  // the last one that used it
     int64_t uses = 0;
-    std::pair<int64_t, int64_t> priority;  // the smallest goes first
+    Priority priority;
+  };
+  /// An entry of the heap. It is stale if its expert was used again or has gone: to find and take out the older one
+  /// at each use took most of the time.
+  struct Place {
+    Priority priority;
+    int64_t key = 0;
+    bool operator>(const Place& other) const { return priority > other.priority; }
   };
 
-  size_t key_of(const Call& call, size_t use) const {
-    return static_cast<size_t>(call.layer) * static_cast<size_t>(routes_.branches) +
-           static_cast<size_t>(uses_.expert[use]);
+  bool is_stale(const Place& place) const {
+    const Entry& e = entries_[place.key];
+    return !e.resident || e.priority != place.priority;
   }
 
-  // [uses] the call that uses the same expert next.
-  void find_next_uses() {
-    next_.resize(uses_.expert.size());
-    std::vector<int64_t> next(entries_.size(), std::numeric_limits<int64_t>::max());
-    for (size_t c = uses_.calls.size(); c-- > 0;) {
-      const Call& call = uses_.calls[c];
-      for (size_t u = call.first; u < call.end; ++u) next_[u] = next[key_of(call, u)];
-      for (size_t u = call.first; u < call.end; ++u) next[key_of(call, u)] = static_cast<int64_t>(c);
-    }
-  }
-
-  void touch(size_t key, size_t use, const Call& call) {
-    Entry& e = entries_[key];
-    if (e.resident) order_.erase({e.priority, key});
-    if (!e.resident) bytes_ += routes_.branch_bytes[call.layer];
+  void touch(Entry& e, int64_t key, size_t use) {
     e.resident = true;
     ++e.uses;
-    const int64_t now = use;
-    e.priority = policy_ == CachePolicy::lru   ? std::pair(now, int64_t{0})
-                 : policy_ == CachePolicy::lfu ? std::pair(e.uses, now)
-                                               : std::pair(-next_[use], now);
-    order_.insert({e.priority, key});
+    const auto now = static_cast<int64_t>(use);
+    e.priority = policy_ == CachePolicy::lru   ? Priority(now, 0)
+                 : policy_ == CachePolicy::lfu ? Priority(e.uses, now)
+                                               : Priority(-uses_.next[use], now);
+    add({e.priority, key});
+    if (places_.size() <= 4 * entries_.size()) return;
+    std::erase_if(places_, [this](const Place& p) { return is_stale(p); });
+    std::make_heap(places_.begin(), places_.end(), std::greater<>());
+  }
+
+  void add(const Place& place) {
+    places_.push_back(place);
+    std::push_heap(places_.begin(), places_.end(), std::greater<>());
   }
 
   void evict(int64_t call) {
-    for (auto at = order_.begin(); bytes_ > budget_ && at != order_.end();) {
-      Entry& e = entries_[at->second];
+    std::vector<Place> kept;  // those of this call
+    while (bytes_ > budget_ && !places_.empty()) {
+      std::pop_heap(places_.begin(), places_.end(), std::greater<>());
+      const Place place = places_.back();
+      places_.pop_back();
+      if (is_stale(place)) continue;
+      Entry& e = entries_[place.key];
       if (e.call == call) {
-        ++at;
+        kept.push_back(place);
         continue;
       }
       e.resident = false;
-      bytes_ -= routes_.branch_bytes[at->second / static_cast<size_t>(routes_.branches)];
-      at = order_.erase(at);
+      bytes_ -= routes_.branch_bytes[place.key / routes_.branches];
     }
+    for (const Place& place : kept) add(place);
   }
 
   const TokenRoutes& routes_;
@@ -121,10 +149,13 @@ class Cache {
   const CachePolicy policy_;
   const int64_t budget_;
   std::vector<Entry> entries_;  // by layer and expert
-  std::vector<int64_t> next_;
-  std::set<std::pair<std::pair<int64_t, int64_t>, size_t>> order_;  // what is resident, by priority
+  std::vector<Place> places_;   // a heap of all that is resident
   int64_t bytes_ = 0;
 };
+
+void add_to(CacheCount& sum, const CacheCount& count) {
+  sum.hits += count.hits, sum.lookups += count.lookups, sum.missed_bytes += count.missed_bytes;
+}
 
 }  // namespace
 
@@ -132,18 +163,59 @@ std::optional<CachePolicy> cache_policy(std::string_view word) {
   return value_of_word<CachePolicy>(kCachePolicies, word);
 }
 
+std::vector<CacheReplay> replay_caches(const TokenRoutes& routes, const std::vector<CacheCase>& cases,
+                                       const Progress& progress) {
+  constexpr int64_t kPollEvery = 256;
+  Uses uses = uses_of(routes);
+  if (std::any_of(cases.begin(), cases.end(), [](const CacheCase& c) { return c.policy == CachePolicy::belady; }))
+    find_next_uses(routes, uses);
+  const int64_t all = std::ssize(uses.calls) * std::ssize(cases);
+  int64_t done = 0;
+  std::vector<CacheReplay> replays;
+  for (const CacheCase& kind : cases) {
+    Cache cache(routes, uses, kind);
+    CacheReplay& replay = replays.emplace_back();
+    for (size_t c = 0; c < uses.calls.size(); ++c) {
+      if (done++ % kPollEvery == 0) progress.report("replaying the cache", done, all);
+      const CacheCount count = cache.run(c);
+      add_to(replay.all, count);
+      if (uses.calls[c].decode) add_to(replay.decode, count);
+    }
+  }
+  return replays;
+}
+
 CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes,
                          const Progress& progress) {
+  return replay_caches(routes, {{policy, budget_bytes}}, progress)[0];
+}
+
+CacheDemand cache_demand(const TokenRoutes& routes) {
+  CacheDemand demand;
   const Uses uses = uses_of(routes);
-  Cache cache(routes, uses, policy, budget_bytes);
-  CacheReplay out;
+  demand.decode = std::any_of(uses.calls.begin(), uses.calls.end(), [](const Call& c) { return c.decode; });
+  std::vector<int64_t> last(experts_of(routes), -1);  // the call that used it last
+  std::vector<int64_t> of_steps;
   for (size_t c = 0; c < uses.calls.size(); ++c) {
-    if (c % 256 == 0) progress.report("replaying the cache", static_cast<int64_t>(c), std::ssize(uses.calls));
-    const CacheCount count = cache.run(c);
-    out.all.hits += count.hits, out.all.lookups += count.lookups;
-    if (uses.calls[c].decode) out.decode.hits += count.hits, out.decode.lookups += count.lookups;
+    const Call& call = uses.calls[c];
+    const int64_t bytes = routes.branch_bytes[call.layer];
+    const bool judged = !demand.decode || call.decode;
+    if (judged && call.layer == 0) of_steps.push_back(0), demand.tokens += call.tokens;
+    for (size_t u = call.first; u < call.end; ++u) {
+      int64_t& before = last[key_of(routes, call, uses.expert[u])];
+      if (before == static_cast<int64_t>(c)) continue;
+      if (before < 0) demand.used_bytes += bytes;
+      before = static_cast<int64_t>(c);
+      if (judged) of_steps.back() += bytes;
+    }
   }
-  return out;
+  demand.steps = std::ssize(of_steps);
+  for (const int64_t bytes : of_steps) demand.bytes += bytes;
+  if (of_steps.empty()) return demand;
+  const auto middle = of_steps.begin() + std::ssize(of_steps) / 2;
+  std::nth_element(of_steps.begin(), middle, of_steps.end());
+  demand.step_bytes = *middle;
+  return demand;
 }
 
 }  // namespace stormcell

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "core/base/enum_words.h"
 #include "core/base/progress.h"
@@ -22,6 +23,7 @@ std::optional<CachePolicy> cache_policy(std::string_view word);
 
 struct CacheCount {
   int64_t hits = 0, lookups = 0;
+  int64_t missed_bytes = 0;  ///< bytes of the experts that were looked up and not there
   std::optional<double> rate() const {
     return lookups > 0 ? std::optional(static_cast<double>(hits) / lookups) : std::nullopt;
   }
@@ -36,5 +38,24 @@ struct CacheReplay {
 /// call. Needs every layer's branch_bytes.
 CacheReplay replay_cache(const TokenRoutes& routes, CachePolicy policy, int64_t budget_bytes,
                          const Progress& progress = {});
+
+struct CacheCase {
+  CachePolicy policy = CachePolicy::lru;
+  int64_t budget_bytes = 0;
+};
+/// The same for several caches, in their order; the choices are put in order once.
+std::vector<CacheReplay> replay_caches(const TokenRoutes& routes, const std::vector<CacheCase>& cases,
+                                       const Progress& progress = {});
+
+/// Bytes of experts that a recording needs. Steps that decode are judged, or all steps if none decodes.
+struct CacheDemand {
+  bool decode = false;     ///< whether steps that decode are judged
+  int64_t tokens = 0;      ///< tokens of judged steps
+  int64_t steps = 0;       ///< judged steps
+  int64_t bytes = 0;       ///< sum over judged steps of the distinct experts of each layer
+  int64_t step_bytes = 0;  ///< median over judged steps
+  int64_t used_bytes = 0;  ///< all experts that any step used: a cache as large never drops one
+};
+CacheDemand cache_demand(const TokenRoutes& routes);
 
 }  // namespace stormcell

@@ -1,8 +1,11 @@
 #include "core/readings/flow_view.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/blocking.h"
+#include "core/chance/even_pairs.h"
+#include "core/readings/load_chance.h"
 #include "core/readings/selected_view.h"
 #include "core/readings/session_lookup.h"
 
@@ -21,6 +24,16 @@ BranchPairs pairs_of(const PairTable& table, int64_t most) {
                    [](const auto& a, const auto& b) { return a.count > b.count; });
   if (most >= 0 && pairs.pairs > most) pairs.entries.resize(most);
   return pairs;
+}
+
+/// Marks the pairs that chance does not explain.
+void mark_beyond(const PairsBesideChance& judged, BranchPairs& pairs) {
+  std::vector<std::pair<int32_t, int32_t>> beyond;
+  for (const PairBeyondChance& pair : judged.beyond) beyond.emplace_back(pair.from, pair.to);
+  std::sort(beyond.begin(), beyond.end());
+  for (BranchPairs::Entry& e : pairs.entries)
+    e.beyond = std::binary_search(beyond.begin(), beyond.end(), std::pair(e.from, e.to));
+  pairs.judged = true;
 }
 
 /// `pairs(range)` over all ranges together.
@@ -81,14 +94,22 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
       const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {
         return reader.transitions(summary.id, router, e.to, batches);
       });
-      if (router == flow->router && e.to == flow->next) flow->transitions = pairs_of(table, -1);
+      if (router == flow->router && e.to == flow->next) {
+        flow->transitions = pairs_of(table, -1);
+        mark_beyond(transitions_beside_chance(table, flow->routers[e.to].line.fan_out,
+                                              chance_questions(layout) * std::ssize(layout.edges)),
+                    flow->transitions);
+      }
       e.pairs = pairs_of(table, most_pairs);
     }
-    if (router == flow->router && flow->routers[r].line.fan_out > 1)
-      flow->together = pairs_of(
-          sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](
-                                    BatchRange batches) { return reader.coactivation(summary.id, router, batches); }),
-          -1);
+    if (const int32_t k = flow->routers[r].line.fan_out; router == flow->router && k > 1) {
+      const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {
+        return reader.coactivation(summary.id, router, batches);
+      });
+      flow->together = pairs_of(table, -1);
+      mark_beyond(coactivation_beside_chance(table, k, chance_questions(layout) * std::ssize(layout.routers)),
+                  flow->together);
+    }
   }
   return flow;
 }

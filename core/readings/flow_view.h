@@ -15,11 +15,13 @@ struct BranchPairs {
   struct Entry {
     int32_t from = 0, to = 0;
     int64_t count = 0;
+    bool beyond = false;  ///< more often than chance has it, if the pairs are judged
   };
   int32_t rows = 0, columns = 0;
   std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
   int64_t total = 0;           ///< sum over all pairs
   int64_t pairs = 0;           ///< how many different ones there are
+  bool judged = false;         ///< entries say whether they are beyond chance, as analyze has it
   int64_t left_out() const { return pairs - std::ssize(entries); }
 };
 

@@ -2,14 +2,18 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <span>
 
 #include "core/base/blocking.h"
 #include "core/base/run_kind.h"
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/profile/statistics.h"
+#include "core/readings/load_chance.h"
 #include "core/readings/router_places.h"
 #include "core/readings/session_lookup.h"
+#include "core/readings/token_chance.h"
 #include "core/summary/latency.h"
 
 namespace stormcell {
@@ -52,6 +56,19 @@ void add_routers(const SessionReader& reader, const Progress& progress, RunFacts
     facts.cells = std::max(facts.cells, loads.cells_without_padding(lines[r].fan_out));
     add_exit(exits[r], real, facts.cells_by_exit);
   }
+  // A run that goes on is read again with every batch.
+  if (facts.line.status == RunStatus::running) return;
+  std::vector<std::span<const int64_t>> loads;
+  for (const RoutingLoads::Row& row : facts.routers) loads.emplace_back(row.load);
+  const JudgedLoads judged = judge_run_loads(layout, loads, progress, kMostDrawnForPages);
+  for (size_t r = 0; r < facts.routers.size(); ++r) facts.routers[r].chance = judged.shown(r);
+}
+
+int64_t choices_of(const RunFacts& facts) {
+  int64_t choices = 0;
+  for (const RoutingLoads::Row& row : facts.routers)
+    choices = std::accumulate(row.load.begin(), row.load.end(), choices);
+  return choices;
 }
 
 }  // namespace
@@ -73,6 +90,8 @@ std::shared_ptr<const RunFacts> read_run_facts(const std::string& file, int64_t 
     if (!other.summary.empty() && run_kind(other.kind) != RunKind::import) facts->newest_result = other.id;
   if (summary.summary.empty()) add_times(reader, progress, *facts);
   add_routers(reader, progress, *facts);
+  if (facts->line.status != RunStatus::running)
+    facts->random_tokens = looks_like_random_tokens(reader, summary, choices_of(*facts));
   return facts;
 }
 

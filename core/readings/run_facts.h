@@ -15,6 +15,7 @@ struct RunFacts {
                                         ///< there
   int64_t guard_hits = 0, guard_misses = 0;
   std::vector<RoutingLoads::Row> routers;
+  bool random_tokens = false;          ///< it looks like random tokens: such recordings overstate skew
   int64_t cells = 0;                   ///< cells of the router that most came to, padding left out
   std::vector<int64_t> cells_by_exit;  ///< the end is an exit too; empty: the model has none
   int64_t newest_result = 0;           ///< the newest run of this session that was measured and not imported; 0: none

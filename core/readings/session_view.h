@@ -1,7 +1,9 @@
 // Sessions as plain values for views: opening one reads kilobytes, whatever its size.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,17 @@ SessionOverview open_session(const std::string& file);
 /// Changes whenever the session does; cheap enough to be asked for every second. Empty: the file is not there.
 std::string session_revision(const std::string& file);
 
+/// A router's loads beside those of an even router with as many cells: 95 % of even ones are within these ranges.
+struct LoadChance {
+  double imbalance_low = 0, imbalance_high = 0, entropy_low = 0, entropy_high = 0;
+  bool beyond = false;  ///< further than chance goes, with regard to the number of routers; as analyze has it
+};
+
+/// By the router's name; routers that were not judged are left out.
+using LoadChances = std::map<std::string, LoadChance>;
+/// Over the whole run. `run` 0: the newest. A run that still goes on is not judged.
+LoadChances read_load_chances(const std::string& file, int64_t run, const Progress& progress = {});
+
 /// Loads of all routers of one run, each row one router.
 struct RoutingLoads {
   int64_t run = 0;
@@ -43,6 +56,7 @@ struct RoutingLoads {
     int32_t branches = 0;
     std::vector<int64_t> load, dropped;
     double imbalance = 0, entropy = 0;
+    std::optional<LoadChance> chance = {};  ///< null: not judged, since there is no load or the run still goes on
   };
   std::vector<Row> rows;
 };

@@ -1,12 +1,16 @@
 #include "core/report/data.h"
 
 #include <algorithm>
+#include <numeric>
+#include <span>
 
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/profile/layout_edges.h"
 #include "core/profile/statistics.h"
+#include "core/readings/load_chance.h"
 #include "core/readings/session_lookup.h"
+#include "core/readings/token_chance.h"
 #include "core/session/session_reader.h"
 
 namespace stormcell::report {
@@ -36,6 +40,22 @@ StepInfo guard_step(const RunLayout& layout, int32_t step) {
   return step >= 0 && static_cast<size_t>(step) < layout.steps.size() ? layout.steps[step] : StepInfo{};
 }
 
+/// Judges the loads of all routers, also of those that no cell came to: as analyze does.
+void judge_chance(const SessionReader& session, const RunLayout& layout, ReportData& data) {
+  std::vector<std::vector<int64_t>> real;
+  int64_t choices = 0;
+  for (size_t r = 0; r < layout.routers.size(); ++r) {
+    real.push_back(session.total_loads(data.run.id, static_cast<int32_t>(r)).real());
+    choices = std::accumulate(real.back().begin(), real.back().end(), choices);
+  }
+  const JudgedLoads judged =
+      judge_run_loads(layout, std::vector<std::span<const int64_t>>(real.begin(), real.end()), {}, kMostDrawnForPages);
+  for (RouterProfile& profile : data.routers)
+    for (size_t r = 0; r < layout.routers.size(); ++r)
+      if (layout.routers[r].name == profile.name) profile.chance = judged.shown(r);
+  data.random_tokens = looks_like_random_tokens(session, data.run, choices);
+}
+
 void read_routing(const SessionReader& session, ReportData& data) {
   const int64_t run = data.run.id;
   const RunLayout layout = session.layout(run);
@@ -60,6 +80,7 @@ void read_routing(const SessionReader& session, ReportData& data) {
         data.flows.push_back({layout.routers[i].name, layout.routers[next].name, std::move(pairs)});
     }
   }
+  judge_chance(session, layout, data);
   for (const GuardTotal& g : session.guards(run)) {
     const StepInfo step = guard_step(layout, g.step);
     data.guards.push_back(

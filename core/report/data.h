@@ -1,6 +1,7 @@
 // Content of a report, read from a session.
 #pragma once
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "core/exports/export_origin.h"
 #include "core/readings/placements_view.h"
 #include "core/readings/router_places.h"
+#include "core/readings/session_view.h"
 #include "core/report/routed_pictures.h"
 #include "core/session/session_types.h"
 #include "core/summary/parse.h"
@@ -26,6 +28,7 @@ struct RouterProfile {
   RouterLoads loads;
   std::vector<int64_t> real;          ///< cells each branch got, padding left out
   double imbalance = 0, entropy = 0;  ///< of these
+  std::optional<LoadChance> chance;   ///< of these, too; empty: not judged
   std::vector<LabelLoads> labels;
   double label_bits = 0;  ///< mutual information of label and branch
 };
@@ -41,6 +44,7 @@ struct ReportData {
   RunSummaryFigures figures;               ///< of the summary; empty values where the run has none
   std::optional<GenerateFigures> decoded;  ///< of generate
   std::vector<RouterProfile> routers;
+  bool random_tokens = false;  ///< the recording looks like random tokens
   std::vector<Flows> flows;
   std::vector<GuardLine> guards;
   std::vector<NamedText> settings, machine, dataset;

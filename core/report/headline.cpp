@@ -109,7 +109,11 @@ std::string lead(const ReportData& d) {
   if (!f.dataset.note.empty()) text += "These are " + escape(f.dataset.note) + ". ";
   if (const std::string padding = padding_text(f); !padding.empty()) text += padding + ". ";
   if (f.weight_budget) text += "With a budget of " + escape(budget_word(f.weight_budget->budget_bytes)) + ". ";
-  if (d.imported()) return text + "An imported trace: another system recorded it, nothing was run or compared here.";
+  if (d.imported()) {
+    const std::string chance = chance_sentences(d);
+    return text + "An imported trace: another system recorded it, nothing was run or compared here." +
+           (chance.empty() ? "" : " " + chance);
+  }
   if (d.decoded) return text + decoding_text(d.decoded->verified);
   if (!f.verified) return text + "This run was not compared with a reference.";
   if (!f.verified->passed)

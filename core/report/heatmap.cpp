@@ -69,10 +69,11 @@ std::string draw(const Heatmap& map) {
     svg += fmt::format("<text class=\"soft mid\" x=\"{:.1f}\" y=\"11\">{}</text>",
                        kNames + (static_cast<double>(c) + .5) * width, static_cast<int64_t>(c) * map.columns_each);
   svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"11\">{}</text>\n", kNames - 10, escape(map.columns));
-  std::array<std::string, kScaleSteps> paths;
+  std::array<std::string, kScaleSteps> paths, grey_paths;
   std::string zeros, numbers;
   for (size_t r = 0; r < map.values.size(); ++r) {
     const double y = 18 + static_cast<double>(r) * height;
+    const bool grey = r < map.grey.size() && map.grey[r];
     svg += fmt::format("<text class=\"end\" x=\"{}\" y=\"{:.1f}\">{}</text>", kNames - 10, y + height / 2 + 4,
                        shortened(map.rows[r], 31));
     for (size_t c = 0; c < map.values[r].size(); ++c) {
@@ -85,7 +86,7 @@ std::string draw(const Heatmap& map) {
         continue;
       }
       const int32_t step = step_of(v, top);
-      paths[step] += box;
+      (grey ? grey_paths : paths)[step] += box;
       if (texts)
         numbers += fmt::format("<text class=\"mid on{}\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", step,
                                x + (width - gap) / 2, y + height / 2 + 3, value_text(map, v));
@@ -94,6 +95,12 @@ std::string draw(const Heatmap& map) {
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";
   for (int i = 0; i < kScaleSteps; ++i)
     if (!paths[i].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[i]);
+  if (std::any_of(grey_paths.begin(), grey_paths.end(), [](const std::string& path) { return !path.empty(); })) {
+    svg += "<g class=\"grey\">";
+    for (int i = 0; i < kScaleSteps; ++i)
+      if (!grey_paths[i].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>", i, grey_paths[i]);
+    svg += "</g>\n";
+  }
   if (!map.mark.empty())
     numbers += fmt::format("<text class=\"mark\" x=\"{}\" y=\"{}\">{}</text>", kNames, whole - 6, escape(map.mark));
   return svg + numbers + "\n" + legend(map, top, bottom + 12) + "</svg>\n";

@@ -11,6 +11,7 @@ struct Heatmap {
   std::string unit;                         ///< of the legend: "times the even share"
   std::vector<std::string> rows;            ///< names, not escaped
   std::vector<std::vector<double>> values;  ///< by row; negative: no such column
+  std::vector<bool> grey;                   ///< by row: drawn without colour; empty: none
   double top = 0;                           ///< end of the scale; 0: the largest value
   bool shares = false;                      ///< values are shares: shown in percent
   std::string columns = "branch";

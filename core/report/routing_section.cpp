@@ -19,9 +19,13 @@ int64_t sum(const std::vector<int64_t>& values) {
   return total;
 }
 
+std::string range_text(double low, double high) { return number(low) + " to " + number(high); }
+
 Table load_table(const ReportData& d, size_t branches, bool several) {
-  std::vector<std::string> head = {
-      "router", "cells", several ? "choices" : "kept", "of these padding", "dropped", "imbalance", "entropy, bits"};
+  std::vector<std::string> head = {"router",           "cells",         several ? "choices" : "kept",
+                                   "of these padding", "dropped",       "imbalance",
+                                   "by chance",        "entropy, bits", "by chance",
+                                   "beyond chance"};
   for (size_t b = 0; b < branches; ++b) head.push_back(std::to_string(b));
   Table table("Cells by router and branch", head);
   for (const RouterProfile& r : d.routers) {
@@ -31,7 +35,10 @@ Table load_table(const ReportData& d, size_t branches, bool several) {
                                     count(sum(r.loads.padding)),
                                     count(sum(r.loads.dropped)),
                                     number(r.imbalance),
-                                    number(r.entropy)};
+                                    r.chance ? range_text(r.chance->imbalance_low, r.chance->imbalance_high) : "–",
+                                    number(r.entropy),
+                                    r.chance ? range_text(r.chance->entropy_low, r.chance->entropy_high) : "–",
+                                    r.chance ? (r.chance->beyond ? "yes" : "no") : "–"};
     for (const int64_t v : r.loads.load) row.push_back(count(v));
     table.row(row);
   }
@@ -49,6 +56,23 @@ std::string part_of_data_text(const ReportData& d) {
 
 }  // namespace
 
+std::string chance_sentences(const ReportData& d) {
+  const auto judged =
+      std::count_if(d.routers.begin(), d.routers.end(), [](const auto& r) { return r.chance.has_value(); });
+  if (judged == 0) return {};
+  const auto beyond =
+      std::count_if(d.routers.begin(), d.routers.end(), [](const auto& r) { return r.chance && r.chance->beyond; });
+  std::string text = beyond == 0
+                         ? "The loads are within chance: even routers with as many cells have such loads, too."
+                         : "The loads of " + count(beyond) + " of " + counted(judged, "router") +
+                               " are beyond chance: even routers with as many cells hardly ever have such loads.";
+  if (d.random_tokens)
+    text +=
+        " <strong class=\"bad\">This recording looks like random tokens</strong>, which overstate the skew of "
+        "routing: record real text.";
+  return text;
+}
+
 std::string loads_section(const ReportData& d) {
   if (d.routers.empty()) return {};
   const bool several =
@@ -63,6 +87,7 @@ std::string loads_section(const ReportData& d) {
   for (const RouterProfile& r : d.routers) {
     if (map.rows.size() < kMostRouters) {
       map.rows.push_back(r.name);
+      map.grey.push_back(r.chance && !r.chance->beyond);
       const double mean = static_cast<double>(sum(r.real)) / (std::max<size_t>(r.real.size(), 1));
       std::vector<double> row;
       for (const int64_t v : r.real) row.push_back(mean > 0 ? static_cast<double>(v) / mean : 0);
@@ -70,20 +95,26 @@ std::string loads_section(const ReportData& d) {
     }
     branches = std::max(branches, r.loads.load.size());
   }
-  std::string body = paragraph(
+  const std::string chance = chance_sentences(d);
+  std::string body = chance.empty() ? std::string() : paragraph(chance);
+  body += paragraph(
       "Each row is a router, each column one of its branches. 1 is the even share: all branches of a router with "
       "equally many cells." +
       std::string(several ? " Where a router gives a cell several branches, each of these choices counts." : ""));
-  body += figure(draw(map), "Cells each branch got, as a multiple of the even share; an outlined field got none.",
-                 d.measured() + " Every decision of " + count(d.run.batches) +
-                     (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
-                      : d.run.batches == 1 ? " batch counted"
-                                           : " batches counted") +
-                     (padded ? "; padding left out, the table has it apart." : "."));
+  body += figure(
+      draw(map),
+      std::string("Cells each branch got, as a multiple of the even share; an outlined field got none.") +
+          (std::find(map.grey.begin(), map.grey.end(), true) != map.grey.end() ? " Grey rows are within chance." : ""),
+      d.measured() + " Every decision of " + count(d.run.batches) +
+          (d.decoded            ? " passes counted, one for the input of a batch and one for each turn"
+           : d.run.batches == 1 ? " batch counted"
+                                : " batches counted") +
+          (padded ? "; padding left out, the table has it apart." : "."));
   body += paragraph(
       std::string(
           "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
-          "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all.") +
+          "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all. By chance: where "
+          "95 % of even routers with as many cells lie; beyond chance regards the number of routers, too.") +
           (padded ? " Both leave padding out; the loads in the table include it." : ""),
       "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());

@@ -7,6 +7,8 @@
 namespace stormcell::report {
 
 std::string headline(const ReportData& data);
+/// How much of the loads is beyond chance, in sentences; empty: nothing was judged.
+std::string chance_sentences(const ReportData& data);
 std::string quality_section(const ReportData& data);
 std::string exits_section(const ReportData& data);
 std::string item_costs_section(const ReportData& data);

@@ -60,6 +60,9 @@ class ContractAnalyzeTest : public QObject, private Imports {
     QVERIFY(analysis["chance"]["beyond"] == true && analysis["chance"]["coactivation_beyond"] == Json::array());
     QVERIFY(analysis["chance"]["random_tokens"]["looks_random"] == false);
     QVERIFY(text_of({"analyze", session}).find("beyond chance") != std::string::npos);
+    const std::string page = text_of({"report", session, "-o", "-"});
+    QVERIFY(page.find(" of 2 routers are beyond chance") != std::string::npos);
+    QVERIFY(page.find("looks like random tokens") == std::string::npos);
   }
 
   void random_tokens_are_warned_of() {
@@ -70,6 +73,10 @@ class ContractAnalyzeTest : public QObject, private Imports {
     QVERIFY(ended.exit == 0 && ended.err.find("looks like random tokens") != std::string::npos);
     QCOMPARE(ended.err.find('\n'), ended.err.size() - 1);
     QVERIFY(analyzed(session)["chance"]["beyond"] == false);
+    const std::string page = text_of({"report", session, "-o", "-"});
+    for (const char* part : {"The loads are within chance", "This recording looks like random tokens",
+                             "<g class=\"grey\">", "Grey rows are within chance."})
+      QVERIFY2(page.find(part) != std::string::npos, part);
   }
 
   void transitions_are_told_with_their_share() {

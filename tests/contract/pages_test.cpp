@@ -143,6 +143,7 @@ class PagesTest : public QObject, private Imports {
               {"compare", {"compare", plain_, other_}},
               {"diff", {"diff", large_, different}},
               {"drift", {"drift", plain_, other_}},
+              {"cache", {"cache", large_, "--expert-bytes", "1MiB", "--disk", "1GB/s"}},
               {"batch", {"batch", jobs}},
               {"doctor", {"doctor"}}};
   }

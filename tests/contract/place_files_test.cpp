@@ -73,7 +73,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QVERIFY(!doubts(placed(later, {"--cluster", cluster, "--from", first + "#2"})));
     // Names are spelt in many ways.
     const std::string words =
-        "it is not known whether " + first + "#2 is of this model: it is named made.gguf and not other.gguf";
+        "nobody knows whether " + first + "#2 is of this model: it is named made.gguf and not other.gguf";
     const auto tells = [&](const Json& j) { return j["warnings"].dump().find(words) != std::string::npos; };
     QVERIFY(tells(placed(other, {"--cluster", cluster, "--from", first + "#2"})));
     const auto simulate = [&](const Arguments& more) {
@@ -89,7 +89,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     VERIFY_DONE(run_program(exported), exported);
     QVERIFY(!doubts(simulate({file})));
     const Json made_from = simulate({file, "--made-from", first});
-    QVERIFY2(made_from["warnings"].dump().find("it is not known whether " + first +
+    QVERIFY2(made_from["warnings"].dump().find("nobody knows whether " + first +
                                                "#1 is of this model: it is named made.gguf") != std::string::npos,
              made_from["warnings"].dump().c_str());
     QVERIFY(made_from["deployment"]["made_from"]["run"] == 1);

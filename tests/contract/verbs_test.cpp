@@ -12,7 +12,7 @@ namespace {
 // The verbs of this version, in the order of the help. Adding to them is part of adding one.
 const Arguments kVerbs = {"inspect",  "run",     "generate", "profile", "optimize",  "what-if",  "import",
                           "recorder", "merge",   "analyze",  "place",   "calibrate", "simulate", "export",
-                          "report",   "compare", "diff",     "drift",   "batch",     "doctor"};
+                          "report",   "compare", "diff",     "drift",   "cache",     "batch",    "doctor"};
 const Arguments kPlannedVerbs = {"tune"};
 
 bool has_word(const std::string& text, std::string_view word) {

@@ -33,6 +33,8 @@ struct Theme {
 /// Lightness, a, b of OKLab (Ottosson 2020) to sRGB, out-of-gamut values clipped.
 QColor from_oklab(double lightness, double a, double b);
 double oklab_lightness(const QColor& color);
+/// Equally light, without colour: for figures within chance.
+inline QColor in_grey(const QColor& color) { return from_oklab(oklab_lightness(color), 0, 0); }
 /// WCAG 2 contrast ratio of two colours, 1 to 21.
 double contrast(const QColor& a, const QColor& b);
 

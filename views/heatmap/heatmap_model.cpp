@@ -163,6 +163,14 @@ HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOpt
   return m;
 }
 
+void mark_within_chance(const LoadChances& chances, HeatMatrix& m) {
+  if (m.options.metric == HeatMetric::weight || m.options.metric == HeatMetric::drops) return;
+  for (HeatRow& row : m.rows) {
+    const auto at = chances.find(row.router.toStdString());
+    row.within_chance = at != chances.end() && !at->second.beyond;
+  }
+}
+
 HeatScale readable_scale(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high) {
   constexpr float kSeen = 0.15F;
   HeatOptions common = options;
@@ -360,6 +368,7 @@ QString describe(const HeatMatrix& matrix, const LoadWindows& data, WindowRange 
       text += matrix.options.padding ? tr("<br>%1 of them padding").arg(count_text(padding))
                                      : tr("<br>and %1 of padding, not counted").arg(count_text(padding));
   }
+  if (r.within_chance) text += tr("<br>grey: even routers with as many cells have such loads, too");
   if (!sums.weight.empty()) text += tr("<br>weight mass %1").arg(sums.weight[b], 0, 'f', 1);
   if (!sums.dropped.empty()) text += tr("<br>%1 dropped").arg(count_text(sums.dropped[b]));
   if (matrix.options.pair == HeatPair::difference)

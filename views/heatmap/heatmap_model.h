@@ -36,6 +36,7 @@ struct HeatRow {
   std::vector<float> tone;    ///< [columns] 0..1, or -1..1 if the metric has two sides
   double load = 0;            ///< cells of all branches in the range
   double imbalance = 0, entropy = 0;
+  bool within_chance = false;  ///< even routers with as many cells have such loads, too: drawn in grey
   int column_of(int branch_number) const;
 };
 
@@ -70,6 +71,8 @@ WindowRange windows_of(const LoadWindows& data, int64_t first_batch, int64_t end
 /// columns, null: data itself.
 HeatMatrix make_matrix(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high = 0,
                        const LoadWindows* order_by = nullptr);
+/// Marks the rows whose loads are within chance, if the metric shows loads. `matrix`: of the whole run.
+void mark_within_chance(const LoadChances& chances, HeatMatrix& matrix);
 /// `common` if the median tone of branches with load is visible, else `logarithmic`. Always `common` for a metric with
 /// two sides.
 HeatScale readable_scale(const LoadWindows& data, WindowRange range, const HeatOptions& options, double high);

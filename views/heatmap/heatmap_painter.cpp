@@ -31,10 +31,10 @@ QString number(const HeatMatrix& m, double v) {
 /// 256 tones a side are more than an eye tells apart, and much cheaper than a colour for each cell.
 class ToneTable {
  public:
-  ToneTable(bool two_sided, const Theme& theme) {
+  ToneTable(bool two_sided, const Theme& theme, bool grey = false) {
     for (int i = -kTones; i <= kTones; ++i) {
-      const float tone = static_cast<float>(i) / kTones;
-      colors_.push_back(theme.tone(tone, two_sided).rgb());
+      const QColor color = theme.tone(static_cast<float>(i) / kTones, two_sided);
+      colors_.push_back((grey ? in_grey(color) : color).rgb());
     }
   }
   QRgb of(float tone) const { return colors_[static_cast<size_t>(std::lround(tone * kTones) + kTones)]; }
@@ -100,7 +100,8 @@ struct MatrixPainter {
     for (int r = g.first_row(); r < g.end_row(); ++r) {
       const HeatRow& row = m.rows[r];
       for (int c = g.first_column(); c < std::min<int>(g.end_column(), static_cast<int>(row.value.size())); ++c) {
-        p.setPen(Theme::text_on(theme.tone(row.tone[c], m.two_sided)));
+        const QColor tone = theme.tone(row.tone[c], m.two_sided);
+        p.setPen(Theme::text_on(row.within_chance ? in_grey(tone) : tone));
         p.drawText(g.cell(r, c), Qt::AlignCenter, number(m, row.value[c]));
       }
     }
@@ -166,8 +167,9 @@ QImage tone_image(const HeatMatrix& m, const Theme& theme) {
   QImage image(std::max(1, m.columns), std::max<int>(1, static_cast<int>(m.rows.size())),
                QImage::Format_ARGB32_Premultiplied);
   image.fill(Qt::transparent);
-  const ToneTable table(m.two_sided, theme);
+  const ToneTable coloured(m.two_sided, theme), grey(m.two_sided, theme, true);
   for (size_t r = 0; r < m.rows.size(); ++r) {
+    const ToneTable& table = m.rows[r].within_chance ? grey : coloured;
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(static_cast<int>(r)));
     for (size_t c = 0; c < m.rows[r].tone.size(); ++c) line[c] = table.of(m.rows[r].tone[c]);
   }

@@ -253,7 +253,10 @@ View::Load HeatmapView::load(const Context& context, const Selection& selection)
     return nullptr;
   }
   return [this, context, selection, known](const Progress& progress) mutable -> Deliver {
-    if (!known.all) known.all = read_windows(context.main, selection, 0, -1, progress);
+    if (!known.all) {
+      known.all = read_windows(context.main, selection, 0, -1, progress);
+      known.chances = read_load_chances(context.main.file, context.main.run, progress);
+    }
     if (wants_fine(known, selection))
       known.fine = read_windows(context.main, selection, selection.first_batch, selection.end_batch, progress);
     if (!known.other && !context.other.empty()) known.other = read_windows(context.other, selection, 0, -1, progress);
@@ -421,7 +424,9 @@ std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(HeatOptions o) {
   const double high = o.metric == HeatMetric::share ? high_->value() / 100 : high_->value();
   if (o.scale == HeatScale::readable) o.scale = readable_scale(from, range_of(from), o, high);
   const Theme& theme = Theme::of(palette());
-  const auto panel = [&theme](const QString& title, HeatMatrix matrix) {
+  const bool whole = selection_.all_batches() && selection_.phase.isEmpty() && selection_.label.isEmpty();
+  const auto panel = [&](const QString& title, HeatMatrix matrix, bool judged = false) {
+    if (judged && whole) mark_within_chance(data_.chances, matrix);
     QImage tones = tone_image(matrix, theme);
     return HeatmapPicture::Panel{title, std::move(matrix), std::move(tones), {}};
   };
@@ -430,13 +435,15 @@ std::vector<HeatmapPicture::Panel> HeatmapView::make_panels(HeatOptions o) {
         panel(QString(), make_difference(from, range_of(from), other_windows(), range_of(other_windows()), o, high))};
   if (o.pair == HeatPair::single)
     return {panel(QString(),
-                  make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()))};
+                  make_matrix(from, range_of(from), o, high, o.order == HeatOrder::index ? nullptr : data_.all.get()),
+                  true)};
   // Both have the same scale, so that equal tones mean equal values.
   const auto matrix = [&](const LoadWindows& of, double up_to) {
     return make_matrix(of, range_of(of), o, up_to, data_.all.get());
   };
   const double both = high > 0 ? high : std::max(matrix(from, 0).high, matrix(other_windows(), 0).high);
-  return {panel(context_.main.title, matrix(from, both)), panel(context_.other.title, matrix(other_windows(), both))};
+  return {panel(context_.main.title, matrix(from, both), true),
+          panel(context_.other.title, matrix(other_windows(), both))};
 }
 
 std::vector<RouterOverTime> HeatmapView::over_time(bool padding) const {

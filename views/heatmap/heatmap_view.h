@@ -29,6 +29,7 @@ class HeatmapView : public View {
  private:
   struct Data {
     std::shared_ptr<const LoadWindows> all, fine, other, other_fine;
+    LoadChances chances;  ///< of the main run
     std::shared_ptr<const CellTrail> trail;
     std::optional<CellPlace> trail_of;  ///< also where there was none
     bool compared = false;              ///< true: it was checked whether the other run is of this model

@@ -171,11 +171,12 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
     p.drawText(QRectF(at.left(), at.top(), area.left() - at.left() - u, at.height()), Qt::AlignLeft | Qt::AlignVCenter,
                metrics.elidedText(page.routers[i].name, Qt::ElideLeft, area.left() - at.left() - u));
     p.setPen(Qt::NoPen);
-    p.setBrush(theme.accent);
+    const bool within_chance = page.routers[i].within_chance;
+    p.setBrush(within_chance ? theme.grid : theme.accent);
     p.drawRoundedRect(QRectF(area.left(), at.center().y() - 0.4 * u,
                              most > 0 ? std::max(2.0, area.width() * page.routers[i].imbalance / most) : 2, 0.8 * u),
                       2, 2);
-    p.setPen(theme.text);
+    p.setPen(within_chance ? theme.faint : theme.text);
     p.drawText(QRectF(area.right(), at.top(), at.right() - area.right(), at.height()),
                Qt::AlignRight | Qt::AlignVCenter, page.routers[i].text);
   }
@@ -188,6 +189,8 @@ void paint_routers(QPainter& p, const OverviewPageModel& page, const OverviewGeo
   p.setPen(theme.faint);
   if (page.routers.empty()) return;
   QString caption = tr("imbalance: max / mean load - 1, without padding; dashed: the busiest gets twice the mean");
+  if (std::any_of(page.routers.begin(), page.routers.end(), [](const RouterRow& r) { return r.within_chance; }))
+    caption = tr("grey: within chance; ") + caption;
   if (static_cast<int>(page.routers.size()) > g.chart_rows())
     caption = tr("the %1 most uneven of %2; ").arg(g.chart_rows()).arg(page.routers.size()) + caption;
   const QRectF at(g.chart().left() + g.padding(), g.chart().top() + 2.2 * u, g.chart().width() - 2 * g.padding(),

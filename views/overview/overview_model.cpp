@@ -200,16 +200,18 @@ void set_waterfall(const RunSummaryFigures& f, OverviewPageModel& page) {
 }
 
 void set_routers(const Situation& s, OverviewPageModel& page) {
-  const auto add = [&](const QString& name, int branches, double imbalance, double entropy) {
-    page.routers.push_back({name, number_text(imbalance, 2),
-                            tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 "
-                               "bits<br>from counted loads, without padding")
-                                .arg(name.toHtmlEscaped())
-                                .arg(branches)
-                                .arg(number_text(imbalance), number_text(entropy)),
-                            imbalance});
-  };
-  for (const RouterSummary& r : routers_of(s)) add(r.name, r.branches, r.imbalance, r.entropy);
+  for (const RouterSummary& r : routers_of(s)) {
+    QString tip = tr("<b>%1</b>: %2 branches<br>imbalance %3 = max load / mean load - 1; entropy %4 "
+                     "bits<br>from counted loads, without padding")
+                      .arg(r.name.toHtmlEscaped())
+                      .arg(r.branches)
+                      .arg(number_text(r.imbalance), number_text(r.entropy));
+    if (r.chance)
+      tip += "<br>" + tr("95 % of even routers with as many cells have an imbalance of %1 to %2: %3")
+                          .arg(number_text(r.chance->imbalance_low), number_text(r.chance->imbalance_high),
+                               r.chance->beyond ? tr("beyond chance") : tr("within chance, so grey"));
+    page.routers.push_back({r.name, number_text(r.imbalance, 2), tip, r.imbalance, r.within_chance()});
+  }
   std::stable_sort(page.routers.begin(), page.routers.end(),
                    [](const auto& a, const auto& b) { return a.imbalance > b.imbalance; });
 }
@@ -294,6 +296,27 @@ ProofText proof_of(const Situation& s) {
   return {proof->passed ? Tone::good : Tone::bad, title_of(proof->passed, proof->reasons), text};
 }
 
+namespace {
+
+/// How much of the loads is beyond chance, and a warning of random tokens.
+void add_chance_notes(const Situation& s, OverviewPageModel& page) {
+  const std::vector<RouterSummary> routers = routers_of(s);
+  const auto judged = std::count_if(routers.begin(), routers.end(), [](const auto& r) { return r.chance.has_value(); });
+  const auto within = std::count_if(routers.begin(), routers.end(), [](const auto& r) { return r.within_chance(); });
+  if (judged > 0)
+    page.notes << (within == judged
+                       ? tr("The loads are within chance: even routers with as many cells have such loads, too.")
+                       : tr("The loads of %1 of %2 are beyond chance.")
+                             .arg(count_text(judged - within), counted_text(judged, "router")));
+  if (!s.facts.random_tokens) return;
+  page.notes << tr(
+      "Warning: this recording looks like random tokens, which overstate the skew of routing. Record real "
+      "text.");
+  page.notes_tone = Tone::warn;
+}
+
+}  // namespace
+
 OverviewPageModel make_page(const Situation& s) {
   OverviewPageModel page;
   set_headline(s, page);
@@ -314,6 +337,7 @@ OverviewPageModel make_page(const Situation& s) {
     if (truncated > 0)
       page.notes << tr("Warning: %1 cut to the model's length.")
                         .arg(counted_text(truncated, "sequence was", "sequences were"));
+    add_chance_notes(s, page);
     return page;
   }
   page.notes << tr("Missing here: speed-up, verification, memory and passes. %1")
@@ -321,6 +345,7 @@ OverviewPageModel make_page(const Situation& s) {
                              ? tr("They belong to the runs that measured, not to recordings.")
                              : tr("The run did not reach its end."));
   if (s.facts.line.status == RunStatus::finished) page.notes_tone = Tone::plain;
+  add_chance_notes(s, page);
   set_recorded_figures(s, page);
   return page;
 }

@@ -52,6 +52,7 @@ struct WaterfallRow {
 struct RouterRow {
   QString name, text, tip;
   double imbalance = 0;
+  bool within_chance = false;  ///< drawn in grey
 };
 
 struct OverviewPageModel {

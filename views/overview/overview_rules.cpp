@@ -19,7 +19,8 @@ bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == RunStatus::running; }
 
 std::optional<RouterSummary> most_uneven(const Situation& s) {
-  const auto rows = routers_of(s);
+  auto rows = routers_of(s);
+  std::erase_if(rows, [](const RouterSummary& r) { return r.within_chance(); });
   const auto at = std::max_element(rows.begin(), rows.end(),
                                    [](const auto& a, const auto& b) { return a.imbalance < b.imbalance; });
   return at == rows.end() || at->branches < 2 ? std::nullopt : std::optional(*at);
@@ -226,7 +227,7 @@ std::vector<RouterSummary> routers_of(const Situation& s) {
   for (const auto& r : s.facts.routers) {
     const qint64 cells = std::accumulate(r.load.begin(), r.load.end(), int64_t{0}),
                  kept_out = std::accumulate(r.dropped.begin(), r.dropped.end(), int64_t{0});
-    rows.push_back({to_qstring(r.router), r.branches, cells, kept_out, r.imbalance, r.entropy});
+    rows.push_back({to_qstring(r.router), r.branches, cells, kept_out, r.imbalance, r.entropy, r.chance});
   }
   return rows;
 }

@@ -2,6 +2,7 @@
 // Pure.
 #pragma once
 #include <QString>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct RouterSummary {
   int branches = 0;
   int64_t cells = 0, dropped = 0;
   double imbalance = 0, entropy = 0;
+  std::optional<LoadChance> chance = {};  ///< null: not judged
+  /// Even routers with as many cells have such loads, too: nothing is learnt from its imbalance.
+  bool within_chance() const { return chance && !chance->beyond; }
 };
 /// Routers with counted loads: the session's, or the summary's. A run without decisions has only zeros in the session.
 std::vector<RouterSummary> routers_of(const Situation& situation);

@@ -142,6 +142,10 @@ class OverviewRows {
   void add_router(const RouterSummary& r) {
     add(r.name, tr("imbalance"), r.imbalance, {}, counted_, {}, tr("max load / mean load - 1, without padding"));
     add(r.name, tr("entropy"), r.entropy, tr("bits"), counted_);
+    if (!r.chance) return;
+    add(r.name, tr("imbalance, beyond chance"), r.chance->beyond ? tr("yes") : tr("no"), {}, tr("drawn"), {},
+        tr("95 % of even routers with as many cells have %1 to %2")
+            .arg(number_text(r.chance->imbalance_low), number_text(r.chance->imbalance_high)));
   }
 
  private:

@@ -128,6 +128,15 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
     add(e.from, e.to, static_cast<double>(e.count));
     if (together) add(e.to, e.from, static_cast<double>(e.count));  // a pair without order stands in both halves
   }
+  if (pairs.judged) {
+    m.title += tr("; grey: no more often than by chance");
+    m.within_chance.assign(size, 1);
+    for (const BranchPairs::Entry& e : pairs.entries) {
+      if (!e.beyond) continue;
+      m.within_chance[m.at(e.from, e.to)] = 0;
+      if (together) m.within_chance[m.at(e.to, e.from)] = 0;
+    }
+  }
   m.value.resize(size);
   double most = 0;
   for (int r = 0; r < m.rows; ++r)
@@ -260,21 +269,26 @@ QString describe(const PairMatrix& m, int row, int column) {
   text += tr("<br>%1").arg(counted_text(std::llround(m.count[at]), "cell"));
   if (row_sum > 0) text += tr(", %1 % of the row's").arg(100 * m.count[at] / row_sum, 0, 'f', 1);
   if (by_chance > 0) text += tr(", %1 times what chance would give").arg(m.count[at] / by_chance, 0, 'f', 2);
+  if (!m.within_chance.empty())
+    text += m.is_grey(row, column) ? tr("; no more often than by chance") : tr("; beyond chance");
   const PairText value = text_of(m.shown);
   return text + tr("<br><i>%1: %2</i>").arg(value.name, value.definition);
 }
 
 Table make_table(const RoutingFlow& flow) {
   Table table;
-  table.columns = {{tr("kind"), tr("transition: to a router that the cells meet next; together: two branches that one "
-                                   "cell got from one router")},
-                   {tr("router"), tr("the model's name of the router")},
-                   {tr("branch"), tr("of this router")},
-                   {tr("to router"), tr("a router that the cells meet next, or the same one")},
-                   {tr("to branch"), tr("of that router")},
-                   {tr("cells"), text_of(PairValue::cells).definition},
-                   {tr("share of row"), text_of(PairValue::share).definition},
-                   {tr("lift"), text_of(PairValue::lift).definition}};
+  table.columns = {
+      {tr("kind"), tr("transition: to a router that the cells meet next; together: two branches that one "
+                      "cell got from one router")},
+      {tr("router"), tr("the model's name of the router")},
+      {tr("branch"), tr("of this router")},
+      {tr("to router"), tr("a router that the cells meet next, or the same one")},
+      {tr("to branch"), tr("of that router")},
+      {tr("cells"), text_of(PairValue::cells).definition},
+      {tr("share of row"), text_of(PairValue::share).definition},
+      {tr("lift"), text_of(PairValue::lift).definition},
+      {tr("beyond chance"), tr("yes: more often than chance has it beside the loads of both branches, with "
+                               "regard to the number of pairs; as analyze says it")}};
   if (flow.router < 0) return table;
   const FlowRouter& router = flow.routers[flow.router];
   const QString from = QString::fromStdString(router.line.name);
@@ -284,7 +298,8 @@ Table make_table(const RoutingFlow& flow) {
     for (const BranchPairs::Entry& e : pairs.entries)
       table.rows.push_back({together ? tr("together") : tr("transition"), from, static_cast<qlonglong>(e.from), to,
                             static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
-                            static_cast<double>(e.count) / m.row_sum[e.from], m.value[m.at(e.from, e.to)]});
+                            static_cast<double>(e.count) / m.row_sum[e.from], m.value[m.at(e.from, e.to)],
+                            !pairs.judged ? Value() : Value(e.beyond ? tr("yes") : tr("no"))});
   };
   if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[flow.next].line.name), false);
   add(flow.together, from, true);

@@ -23,11 +23,13 @@ struct PairMatrix {
   int rows = 0, columns = 0;
   bool together = false;  ///< branches that one cell got together
   PairValue shown = PairValue::share;
-  std::vector<double> count;  ///< [rows, columns]; co-activation: both halves
-  std::vector<double> value;  ///< in the unit of `shown`; NaN: undefined
-  std::vector<float> tone;    ///< 0..1, or -1..1 where the value has two sides
+  std::vector<double> count;        ///< [rows, columns]; co-activation: both halves
+  std::vector<double> value;        ///< in the unit of `shown`; NaN: undefined
+  std::vector<float> tone;          ///< 0..1, or -1..1 where the value has two sides
+  std::vector<char> within_chance;  ///< 1: no more often than chance has it, drawn in grey; empty: not judged
   std::vector<double> row_sum, column_sum;
   double total = 0, high = 1;
+  bool is_grey(int row, int column) const { return !within_chance.empty() && within_chance[at(row, column)] != 0; }
   bool two_sided() const { return shown == PairValue::lift; }
   /// The count that chance would give; 0: it cannot be.
   double by_chance(int row, int column) const;

@@ -21,11 +21,17 @@ QString figure(const PairMatrix& m, double v) {
                     : QString::number(v, 'f', 0);
 }
 
+/// The tone of a pair. What is within chance is as light or dark as its value, but grey.
+QColor tone_of_pair(const PairMatrix& m, int row, int column, const Theme& theme) {
+  const QColor tone = theme.tone(m.tone[m.at(row, column)], m.two_sided());
+  return m.is_grey(row, column) ? in_grey(tone) : tone;
+}
+
 QImage tone_image(const PairMatrix& m, const Theme& theme) {
   QImage image(std::max(1, m.columns), std::max(1, m.rows), QImage::Format_RGB32);
   for (int r = 0; r < m.rows; ++r) {
     auto* line = reinterpret_cast<QRgb*>(image.scanLine(r));
-    for (int c = 0; c < m.columns; ++c) line[c] = theme.tone(m.tone[m.at(r, c)], m.two_sided()).rgb();
+    for (int c = 0; c < m.columns; ++c) line[c] = tone_of_pair(m, r, c, theme).rgb();
   }
   return image;
 }
@@ -62,7 +68,7 @@ void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix
   for (int r = 0; r < m.rows && figures; ++r)
     for (int c = 0; c < m.columns; ++c) {
       if (m.count[m.at(r, c)] == 0) continue;  // an empty square says so better than a nought
-      p.setPen(Theme::text_on(theme.tone(m.tone[m.at(r, c)], m.two_sided())));
+      p.setPen(Theme::text_on(tone_of_pair(m, r, c, theme)));
       p.drawText(g.cell(r, c), Qt::AlignCenter, figure(m, m.value[m.at(r, c)]));
     }
   if (g.side() >= 8 && g.row_height() >= 8) {

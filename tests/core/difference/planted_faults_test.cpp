@@ -1,5 +1,6 @@
 // Faults that are planted into recordings are named, each in several strengths; healthy pairs are not accused.
 #include <QTemporaryDir>
+#include <algorithm>
 #include <set>
 
 #include "core/difference/difference.h"
@@ -75,6 +76,20 @@ void pad_requests(MadeRecording& r, int32_t end, int32_t token) {
     }
   }
   r.cells = std::move(padded);
+}
+
+/// Tokens of a request all go the same way, as in a model that routes by script: only in the first `changing` requests
+/// they take the next branch of one router from the middle on.
+MadeRecording alike_neighbours(const MadeSize& size, int32_t changing) {
+  MadeRecording r = record(MadeModel(size), [](int32_t) { return MadeRule{.k = 1}; });
+  const Cells old = r.cells;
+  for (auto& cell : r.cells) {
+    const auto first = std::find_if(old.begin(), old.end(), [&](const auto& c) { return c.request == cell.request; });
+    cell.layers = first->layers;
+    if (cell.request >= changing || cell.position < size.tokens / 2) continue;
+    for (int32_t& id : cell.layers[0].ids) id = (id + 1) % size.branches;
+  }
+  return r;
 }
 
 std::vector<PlantedPair> faults() {
@@ -233,6 +248,30 @@ class PlantedFaultsTest : public QObject {
     }
     QVERIFY(judged >= 20);
     QVERIFY2(wrong.empty(), wrong.c_str());
+  }
+
+  void a_shift_of_tokens_is_told_by_the_few_cells_that_change() {
+    // As demo:switch-names on its sample: 13 of 600 cells differ after the shift, and each speaks for it.
+    const MadeSize size{.requests = 40, .tokens = 15, .layers = 2, .branches = 8, .seed = 3};
+    for (const int32_t by : {1, -1}) {
+      PlantedPair pair{"few changes", "token-shift", alike_neighbours(size, 13), alike_neighbours(size, 13),
+                       kIds,          kIds};
+      shift_tokens(pair.b, 99, by);
+      const DifferenceFigures f = diff_of(pair, folder_);
+      QCOMPARE(f.differing, int64_t{13});
+      QVERIFY2(f.verdict.cause == "token-shift", said(pair, f).c_str());
+    }
+    // As many cells that differ for themselves are no shift, and neither are five that a shift would explain.
+    PlantedPair flipped{"few flips", "", alike_neighbours(size, 13), alike_neighbours(size, 13), kIds, kIds};
+    for (auto& cell : flipped.b.cells)
+      if (cell.request >= 20 && cell.request < 33 && cell.position == 4)
+        for (int32_t& id : cell.layers[0].ids) id = (id + 1) % size.branches;
+    PlantedPair five{"five changes", "", alike_neighbours(size, 5), alike_neighbours(size, 5), kIds, kIds};
+    shift_tokens(five.b, 99, 1);
+    for (const PlantedPair& pair : {flipped, five}) {
+      const DifferenceFigures f = diff_of(pair, folder_);
+      QVERIFY2(f.differing > 0 && f.verdict.cause != "token-shift", said(pair, f).c_str());
+    }
   }
 
   void ids_alone_do_not_tell_near_ties() {

@@ -36,7 +36,7 @@ constexpr Demo kDemos[] = {{"switch-names", 3},
                            {"dynamic-routing-street", 6, {32, 32}}};
 constexpr int64_t kTokens = 8, kDecoderTokens = 7;
 /// Draws of decisions after which every branch must have had cells. All demos need fewer.
-constexpr int kMostDraws = 24;
+constexpr int kMostForcedDraws = 24;
 
 /// A demo's model and one small batch for it, drawn from the whole field.
 struct FieldBatch {
@@ -280,7 +280,7 @@ class FieldPlansTest : public QObject {
     QVERIFY(fused.nodes.size() < batch.graph->nodes.size());
     Unreached unreached(*batch.graph);
     int draws = 0;
-    for (; !unreached.empty() && draws < kMostDraws; ++draws) {
+    for (; !unreached.empty() && draws < kMostForcedDraws; ++draws) {
       const Forced forced = force(batch, ForcedChoices::any, 2 + static_cast<uint64_t>(draws));
       const OracleResult<Residue> expected = compute(*batch.graph, batch, forced);
       unreached.take_out(expected);
@@ -305,7 +305,7 @@ class FieldPlansTest : public QObject {
     const FieldBatch batch = draw_batch(kDemos[demo]);
     std::vector<WrongPlan> unfound = wrong_plans(plan_of(batch, LoadProfile()));
     QVERIFY(unfound.size() > 1);
-    for (int draws = 0; !unfound.empty() && draws < kMostDraws; ++draws) {
+    for (int draws = 0; !unfound.empty() && draws < kMostForcedDraws; ++draws) {
       const Forced forced = force(batch, ForcedChoices::any, 2 + static_cast<uint64_t>(draws));
       const OracleResult<Residue> expected = compute(*batch.graph, batch, forced);
       std::erase_if(unfound, [&](const WrongPlan& wrong) {

@@ -43,7 +43,7 @@ class SameModelTest : public QObject {
     const ModelSummary ours = summary_of("f1", "made.gguf", "trace"), other = summary_of("f2", "models/made", "trace"),
                        unnamed = summary_of("f3", "", "trace");
     const auto doubt = [](const std::string& why) {
-      return "it is not known whether b.storm is of this model: " + why + "; layers and experts agree";
+      return "nobody knows whether b.storm is of this model: " + why + "; layers and experts agree";
     };
     QVERIFY(told(ours, unnamed) == SameModel::not_known);
     QCOMPARE(model_doubt_text("b.storm", other, run_of(), ours, run_of()),
