@@ -5,6 +5,7 @@
 #include "views/cells/cells_view.h"
 #include "views/compare/compare_view.h"
 #include "views/data/data_view.h"
+#include "views/diff/diff_view.h"
 #include "views/exits/exits_view.h"
 #include "views/graph/graph_view.h"
 #include "views/heatmap/heatmap_view.h"
@@ -50,6 +51,8 @@ constexpr ViewEntry kViews[] = {
     {"simulation", QT_TRANSLATE_NOOP("views", "Simulation"),
      QT_TRANSLATE_NOOP("views", "What the recorded steps would take on GPUs that you do not have"),
      make<SimulationView>},
+    {"diff", QT_TRANSLATE_NOOP("views", "Diff"),
+     QT_TRANSLATE_NOOP("views", "Where two recordings of the same tokens choose otherwise, and why"), make<DiffView>},
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <QFileInfo>
 #include <QUndoCommand>
 
+#include "app/studio/opened_file.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/readings/named_run.h"
@@ -42,6 +43,9 @@ namespace {
 NamedRun named_run(const QString& session) {
   return find_named_run(QFileInfo(session).absoluteFilePath().toStdString());
 }
+
+/// A session may be named with its run; what is no session says so when it is opened.
+bool is_trace(const QString& named) { return QFileInfo(named).isFile() && opened_as(named, false) == OpenedAs::trace; }
 
 /// The run of that number, or the last.
 const RunLine& run_of(const SessionOverview& session, int64_t id) {
@@ -169,18 +173,26 @@ void Document::compare_with(const QString& session) {
   if (session.isEmpty()) {
     background_.cancel(Job::open_other);
     context_.other = {};
+    context_.recording.clear();
     emit context_changed();
     return;
   }
   background_.start(
       Job::open_other,
       [this, session](const Progress&) -> views::View::Deliver {
+        if (is_trace(session))
+          return [this, trace = QFileInfo(session).absoluteFilePath().toStdString()] {
+            context_.other = {};
+            context_.recording = trace;
+            emit context_changed();
+          };
         const NamedRun named = named_run(session);
         const SessionOverview overview = open_session(named.file);
         if (overview.runs.empty()) bad_input(named.file, "holds no run yet", "choose another session");
         const RunLine line = run_of(overview, named.run);
         return [this, overview, line] {
           context_.other = source_of(overview, line, {});
+          context_.recording.clear();
           emit context_changed();
         };
       },

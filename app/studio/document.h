@@ -32,7 +32,7 @@ class Document : public QObject {
   void open(const QString& session, const std::optional<views::Selection>& selection = {});
   void close();
   void show_run(int64_t id);
-  /// Compares with a run of this or of another session; empty: with nothing.
+  /// Compares with a run of this or of another session, or with a trace; empty: with nothing.
   void compare_with(const QString& session);
   /// Can be undone; a move of the same kind right after another is one step.
   void select(const views::Selection& selection);

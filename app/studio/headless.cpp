@@ -77,7 +77,10 @@ void open(Document& document, Background& background, const ExportRequest& reque
   patience.check();
   if (!request.other.isEmpty()) {
     document.compare_with(request.other);
-    patience.until([&] { return !document.context().other.empty(); });
+    patience.until([&] {
+      const views::Context& context = document.context();
+      return !context.other.empty() || !context.recording.empty();
+    });
   }
   if (request.selection == views::Selection()) return;
   const views::Source& main = document.context().main;

@@ -14,7 +14,7 @@ struct ExportRequest {
   QString view;
   QString file;  ///< .png, .svg, or .csv for the figures
   QString session;
-  QString other;  ///< a session to compare with, empty: none
+  QString other;  ///< a session or a trace to compare with, empty: none
   QList<ControlState> controls;
   views::Selection selection;
   QSize size{1600, 1000};

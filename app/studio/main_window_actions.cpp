@@ -107,8 +107,9 @@ std::vector<ActionRow> MainWindow::export_actions() {
                if (view_id() == entry.id)
                  for (const auto& [control, value] : changed_controls(*view(), entry))
                    how << "--set" << shell_quoted(control + "=" + value);
-             QApplication::clipboard()->setText(
-                 export_command(view_id(), view_id() + ".png", name(shown.main), name(shown.other), how));
+             QApplication::clipboard()->setText(export_command(
+                 view_id(), view_id() + ".png", name(shown.main),
+                 shown.recording.empty() ? name(shown.other) : QString::fromStdString(shown.recording), how));
              say(tr("Copied: %1").arg(QApplication::clipboard()->text()));
            },
        .blocked = [this] { return view() ? QString() : tr("open a session first"); }},
@@ -214,7 +215,8 @@ std::vector<ActionRow> MainWindow::run_actions() {
 /// Among the runs that there are.
 std::vector<ActionRow> MainWindow::choose_actions() {
   const auto needs_other = [this] {
-    return document_.context().other.empty() ? tr("no other run is chosen") : QString();
+    const views::Context& shown = document_.context();
+    return shown.other.empty() && shown.recording.empty() ? tr("no other run is chosen") : QString();
   };
   const QString menu = tr("&Run");
   return {
@@ -258,6 +260,18 @@ std::vector<ActionRow> MainWindow::choose_actions() {
        .run =
            [this] {
              const QString other = QFileDialog::getOpenFileName(this, tr("Compare with"), {}, tr("Sessions (*.storm)"));
+             if (!other.isEmpty()) document_.compare_with(other);
+           },
+       .blocked = [this] { return needs_session(); }},
+      {.id = "compare-recording",
+       .menu = menu,
+       .text = tr("Compare with a recording..."),
+       .tip = tr("A trace of another program, for the view diff"),
+       .run =
+           [this] {
+             const QString other = QFileDialog::getOpenFileName(
+                 this, tr("Compare with"), {},
+                 tr("Traces (%1);;All files (*)").arg("*." + trace_suffixes().join(" *.")));
              if (!other.isEmpty()) document_.compare_with(other);
            },
        .blocked = [this] { return needs_session(); }},

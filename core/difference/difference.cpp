@@ -7,6 +7,7 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/difference/difference_counter.h"
+#include "core/difference/listed_cells.h"
 #include "core/difference/recording_source.h"
 #include "core/difference/sampled_choices.h"
 #include "core/difference/verdict.h"
@@ -177,7 +178,8 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   ChoiceReader reader(store, sample, score_sample, margins_in_b ? KeepMargins::no : KeepMargins::yes);
   a->read(ReadParts::choices, reader, progress);
 
-  const CounterInput input{in_a.get(), in_b.get(), &store, &routers, &requests, sample, score_sample};
+  const CounterInput input{in_a.get(), in_b.get(), &store,       &routers,
+                           &requests,  sample,     score_sample, options.samples_each};
   DifferenceCounter counter(input);
   b->read(ReadParts::choices, counter, progress);
   counter.finish();
@@ -185,6 +187,8 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   if (f.compared == 0)
     bad_input(f.b, "shares no choice with " + f.a + ": no router met the same cell in both",
               "record the same tokens in both");
+  f.samples = list_samples(input, counter, {*a, *b});
+  set_tokens(input, counter, {*a, *b}, f.sequences);
   HeldParts held = held_by(input);
   held.margins = f.margins.has_value();
   judge(sampled_choices(input, counter), held, f);

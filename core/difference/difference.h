@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "core/base/progress.h"
+#include "core/difference/named_cells.h"
 
 namespace stormcell {
 
 struct DiffOptions {
-  std::string a, b;  ///< sessions (S.storm, S.storm#3, S.storm#name) or traces
+  std::string a, b;          ///< sessions (S.storm, S.storm#3, S.storm#name) or traces
+  int32_t samples_each = 0;  ///< most cells in `samples` of each router and group of positions
 };
 
 /// Cells of one group of positions.
@@ -34,11 +36,6 @@ struct DiffLayer {
   std::optional<double> margin, margin_first;  ///< medians: of all cells, of those that first differ here
   std::vector<DiffBranch> branches;            ///< up to eight, those that gain or lose most
   std::vector<DiffGroup> positions;
-};
-struct DiffSequence {
-  int64_t request = 0;  ///< its number in a
-  int32_t position = 0;
-  std::string router;
 };
 struct DiffMargins {
   std::vector<double> edges;        ///< lower ends of bins
@@ -75,8 +72,10 @@ struct DifferenceFigures {
   std::optional<int64_t> near_ties;     ///< of origins; null: no margins
   int64_t consequences = 0, origins = 0;
   std::optional<DiffMargins> margins;
+  std::string record_margins;          ///< how margins are recorded; empty: they are
   std::optional<DiffWeights> weights;  ///< null: one side lacks them
   int64_t sampled_cells = 0;           ///< that the causes are judged by
+  std::vector<DiffSample> samples;     ///< ascending by layer, group, request and position
   DiffVerdict verdict;
   std::vector<std::string> warnings;
 };

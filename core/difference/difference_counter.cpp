@@ -180,6 +180,9 @@ void DifferenceCounter::compare(Row& row, int32_t pair, std::span<const int32_t>
   }
   ++layer.differing;
   ++layer.differing_at[group];
+  if (layer.differing_at[group] <= in_.listed_each && std::ssize(listed_) < kMostListed)
+    listed_.push_back(
+        {pair, group, sequences_[row.request].request, row.position, row.first >= 0, margin, ids_, other_});
   if (!differs_.empty()) ++differs_[of_request];
   if (row.first >= 0) {
     ++consequences_;

@@ -62,12 +62,23 @@ struct SampledCell {
   int64_t cell_a = 0, cell_b = 0;  ///< numbers in a's store, in the sample's store
 };
 
+/// A cell whose choices differ at a router, with the choices of both recordings.
+struct ListedCell {
+  int32_t pair = 0, group = 0;  ///< index of the pair of routers; group of positions
+  int64_t request = 0;          ///< in a
+  int32_t position = 0;
+  bool consequence = false;   ///< an earlier router's choices of the cell differ too
+  float margin = 0;           ///< not a number: not recorded
+  std::vector<int32_t> a, b;  ///< branches in the order of the recording
+};
+
 struct CounterInput {
   const CellIndex *a = nullptr, *b = nullptr;
   const ChoiceStore* choices = nullptr;  ///< of a
   const RouterPairs* routers = nullptr;
   const RequestPairs* requests = nullptr;
   CellSample sample, score_sample;
+  int32_t listed_each = 0;  ///< most cells that are listed of each router and group of positions
 };
 
 class DifferenceCounter : public TraceSink {
@@ -86,6 +97,8 @@ class DifferenceCounter : public TraceSink {
   int64_t differing_cells() const { return differing_cells_; }  ///< at any router
   int64_t consequences() const { return consequences_; }
   int64_t origins() const { return origins_; }
+  /// The first ones of each router and group of positions, in the order of b.
+  const std::vector<ListedCell>& listed() const { return listed_; }
   const ChoiceStore& sample_choices() const { return sample_; }
   /// By stack of b.
   const std::vector<std::vector<SampledCell>>& sampled() const { return sampled_; }
@@ -109,6 +122,7 @@ class DifferenceCounter : public TraceSink {
   std::vector<FirstDifference> sequences_;
   std::vector<int32_t> met_, differs_;  // [requests, pairs]
   int64_t cells_ = 0, differing_cells_ = 0, consequences_ = 0, origins_ = 0;
+  std::vector<ListedCell> listed_;
   ChoiceStore sample_;
   std::vector<std::vector<SampledCell>> sampled_;
   std::vector<Row> rows_;             // of the table at hand
@@ -116,6 +130,8 @@ class DifferenceCounter : public TraceSink {
   std::vector<std::pair<int32_t, size_t>> order_;
 };
 
+/// Cells that are listed of all routers together, at most.
+inline constexpr int64_t kMostListed = 100'000;
 /// A margin is that of a near tie up to this part of the median margin of its router.
 inline constexpr double kNearTiePart = .25;
 

@@ -46,6 +46,9 @@ class SessionSource : public RecordingSource {
   }
   const std::string& name() const override { return name_; }
   std::string how_to_record(std::string_view fact) const override { return how_to_get(run_, fact); }
+  std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const override {
+    return reader_.has_pieces() ? reader_.pieces(tokens) : std::map<int32_t, std::string>();
+  }
 
   void read(ReadParts parts, TraceSink& sink, const Progress& progress) override {
     sink.begin(header_of(reader_, run_, layout_));
@@ -122,6 +125,13 @@ class TraceFileSource : public RecordingSource {
   const std::string& name() const override { return name_; }
   std::string how_to_record(std::string_view fact) const override {
     return std::string(stormcell::how_to_record(format_.id, fact));
+  }
+  std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const override {
+    std::map<int32_t, std::string> known;
+    for (const int32_t token : tokens)
+      if (header_)
+        if (const auto at = header_->pieces.find(token); at != header_->pieces.end()) known.insert(*at);
+    return known;
   }
   std::vector<std::string> warnings() const override { return warnings_; }
 

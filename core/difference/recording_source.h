@@ -1,7 +1,9 @@
 // A recording of routing, read where it is: a run of a session, or a trace of any known format. Nothing is written.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +26,8 @@ class RecordingSource {
   virtual void read(ReadParts parts, TraceSink& sink, const Progress& progress) = 0;
   /// The option that records the fact (of kTraceFacts); empty: nothing is known.
   virtual std::string how_to_record(std::string_view fact) const = 0;
+  /// Texts of tokens as the vocabulary has them; tokens whose text is not recorded are left out. Call it after a read.
+  virtual std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const = 0;
   /// Those of the last read.
   virtual std::vector<std::string> warnings() const { return {}; }
 };

@@ -125,6 +125,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
 
 void judge(const SampledChoices& sample, const HeldParts& held, DifferenceFigures& f) {
   DiffVerdict& verdict = f.verdict;
+  if (!held.margins) f.record_margins = kRecordScores;
   std::vector<FoundCause> found;
   if (f.exchanged > 0)
     found.push_back({DiffCause::requests_exchanged, 1,

@@ -35,6 +35,11 @@ std::string legend(const Heatmap& map, double top, double y) {
       "<text class=\"soft end\" x=\"{}\" y=\"{}\">{}</text><text class=\"soft\" x=\"{}\" y=\"{}\">{}</text>\n",
       x + kScaleSteps * kStep, y + 23, map.shares ? percent(top) : number(top, 2), x + kScaleSteps * kStep + 12, y + 9,
       escape(map.unit));
+  if (!map.gaps.empty())
+    svg += fmt::format(
+        "<rect class=\"gap\" x=\"0\" y=\"{}\" width=\"16\" height=\"10\"/><text class=\"soft\" x=\"21\" "
+        "y=\"{}\">{}</text>\n",
+        y, y + 9, escape(map.gaps));
   return svg;
 }
 
@@ -70,7 +75,7 @@ std::string draw(const Heatmap& map) {
                        kNames + (static_cast<double>(c) + .5) * width, static_cast<int64_t>(c) * map.columns_each);
   svg += fmt::format("<text class=\"soft end\" x=\"{}\" y=\"11\">{}</text>\n", kNames - 10, escape(map.columns));
   std::array<std::string, kScaleSteps> paths, grey_paths;
-  std::string zeros, numbers;
+  std::string zeros, numbers, gaps;
   for (size_t r = 0; r < map.values.size(); ++r) {
     const double y = 18 + static_cast<double>(r) * height;
     const bool grey = r < map.grey.size() && map.grey[r];
@@ -78,9 +83,12 @@ std::string draw(const Heatmap& map) {
                        shortened(map.rows[r], 31));
     for (size_t c = 0; c < map.values[r].size(); ++c) {
       const double v = map.values[r][c], x = kNames + static_cast<double>(c) * width;
-      if (v < 0) continue;
       const std::string box =
           fmt::format("M{:.1f} {:.1f}h{:.1f}v{:.1f}h{:.1f}z", x, y, width - gap, height - 2, gap - width);
+      if (v < 0) {
+        gaps += box;
+        continue;
+      }
       if (v == 0) {
         zeros += box;
         continue;
@@ -92,6 +100,7 @@ std::string draw(const Heatmap& map) {
                                x + (width - gap) / 2, y + height / 2 + 3, value_text(map, v));
     }
   }
+  if (!gaps.empty() && !map.gaps.empty()) svg += "<path class=\"gap\" d=\"" + gaps + "\"/>\n";
   if (!zeros.empty()) svg += "<path class=\"zero\" d=\"" + zeros + "\"/>\n";
   for (int i = 0; i < kScaleSteps; ++i)
     if (!paths[i].empty()) svg += fmt::format("<path class=\"q{}\" d=\"{}\"/>\n", i, paths[i]);

@@ -17,6 +17,7 @@ struct Heatmap {
   std::string columns = "branch";
   std::string mark;          ///< drawn below the map, so that the picture is complete by itself; empty: none
   int64_t columns_each = 1;  ///< branches of one column
+  std::string gaps;          ///< the meaning of a negative value, drawn in grey; empty: it is left blank
 };
 std::string draw(const Heatmap& map);
 

@@ -68,7 +68,7 @@ svg text{font-family:inherit;font-size:12px;fill:var(--ink)} svg .soft{fill:var(
 .legend li{white-space:nowrap;margin-right:.6rem} .legend svg{display:inline-block;vertical-align:-.1rem}
 .cross{stroke:var(--bad);stroke-width:2.5;fill:none} .under-cross{stroke:var(--paper);stroke-width:6;stroke-linecap:round;fill:none}
 .band{fill:var(--first);fill-opacity:.18} .curve{fill:none;stroke:var(--first);stroke-width:2} .ran{fill:var(--card);stroke:var(--ink);stroke-width:2}
-.flow{fill-opacity:.5} .zero{fill:var(--card);stroke:var(--line)} .grey{filter:grayscale(1)}
+.flow{fill-opacity:.5} .zero{fill:var(--card);stroke:var(--line)} .gap{fill:var(--line)} .grey{filter:grayscale(1)}
 details{margin:.3rem 0 .5rem;font-size:.9rem} summary{cursor:pointer;color:var(--first);padding:.2rem 0}
 summary:focus-visible,.scroll:focus-visible{outline:2px solid var(--first);outline-offset:2px;border-radius:3px}
 .scroll{overflow-x:auto} table{border-collapse:collapse;font-size:.88rem;margin:.4rem 0}

@@ -1,6 +1,7 @@
 // diff as its users have it: sessions and traces of several formats, text, JSON, refusals.
 #include <algorithm>
 
+#include "core/exports/text_output.h"
 #include "tests/contract/imports.h"
 
 namespace stormcell::testing {
@@ -57,6 +58,43 @@ class ContractDiffTest : public QObject, private Imports {
     const Json json = diffed(a, b);
     QVERIFY(json["verdict"]["confidence"].get<double>() > .5 && json["layers"][1]["differing"].get<int64_t>() > 0 &&
             json["layers"][0]["differing"] == 0);
+  }
+
+  void a_page_has_the_verdict_and_refers_to_nothing() {
+    const std::string a = trace("first"), page = scratch_.path("diff.html");
+    // The first slot of some cells has another expert: field 5 of a line.
+    const std::string b = trace("second", [](int64_t row, std::string& line) {
+      if (row % 8 != 0) return;
+      size_t from = 0;
+      for (int field = 0; field < 5; ++field) from = line.find(',', from) + 1;
+      const size_t end = line.find(',', from);
+      line.replace(from, end - from, std::to_string((std::stoi(line.substr(from, end - from)) + 4) % 8));
+    });
+    const Arguments arguments = {"diff", a, b, "--report", page, "--json", "-"};
+    const Ended ended = run_program(arguments);
+    VERIFY_DONE(ended, arguments);
+    const Json json = ended.json();
+    const std::string html = read_text(page);
+    QVERIFY(json["differing"].get<int64_t>() > 0);
+    const std::string cause =
+        json["verdict"]["cause"].is_null() ? "cannot be told" : json["verdict"]["cause"].get<std::string>();
+    QVERIFY2(html.find("<h1>Verdict: " + cause + "</h1>") != std::string::npos, cause.c_str());
+    for (const char* outside : {"http", "<script", "<link", "<img", " src=", " href=", "url("})
+      QVERIFY2(html.find(outside) == std::string::npos, outside);
+    // Names of files are in it, and the page goes to standard output where it is asked for.
+    QVERIFY(html.find(a) != std::string::npos && html.find(b) != std::string::npos);
+    const Ended piped = run_program({"diff", a, b, "--report", "-"});
+    QVERIFY2(piped.exit == 0 && piped.out.starts_with("<!DOCTYPE html>"), piped.out.substr(0, 200).c_str());
+    const Ended twice = run_program({"diff", a, b, "--report", "-", "--json", "-"});
+    QVERIFY2(twice.exit == 2 && twice.err.find("standard output is taken already") != std::string::npos,
+             twice.err.c_str());
+  }
+
+  void a_refused_pair_leaves_no_page() {
+    const std::string a = trace("right"), wide = scratch_.write("other.csv", route_trace({3, 16})),
+                      page = scratch_.path("none.html");
+    VERIFY_REFUSED((Arguments{"diff", a, wide, "--report", page}), wide, "is of another model than " + a);
+    QVERIFY(!std::filesystem::exists(page));
   }
 
   void compare_of_two_recordings_points_to_diff() {

@@ -15,9 +15,11 @@
 #include "core/base/blocking.h"
 #include "core/base/error.h"
 #include "core/planning/place.h"
+#include "tests/core/difference/made_recordings.h"
 #include "tests/core/session/session_fixture.h"
 #include "tests/testing/testing.h"
 #include "tests/views/cells_fixture.h"
+#include "tests/views/diff_fixture.h"
 #include "tests/views/mixture_fixture.h"
 #include "views/registry.h"
 
@@ -334,6 +336,43 @@ class HeadlessTest : public QObject {
       QVERIFY(!shown->look_at({}, {}));
       QVERIFY2(shown->message().contains("No session is open"), entry.id);
     }
+  }
+
+  void the_same_tokens_in_two_recordings_are_exported() {
+    const AllowBlocking now;
+    const QString session = QString::fromStdString(
+        make_planted_session(folder_.filePath("planted.storm").toStdString(), {{}, {.planted = {{1, 0, 3, {0, 7}}}}}));
+    const auto exported = [&](const QString& other, const char* suffix) {
+      ExportRequest request;
+      request.view = "diff", request.session = session + "#1", request.other = other;
+      request.file = folder_.filePath(QString("diff.") + suffix);
+      const int code = export_view(request);
+      QFile file(request.file);
+      return code == 0 && file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray("exit code ") + char('0' + code);
+    };
+    // One of four requests differs at position 3 of router 1.
+    const QByteArray figures = exported(session + "#2", "csv");
+    QVERIFY2(figures.contains("model.layers.1.mlp,model.layers.1.mlp,3,3,4,1,0.25,"), figures.constData());
+    QVERIFY(QImage::fromData(exported(session + "#2", "png")).width() > 0);
+
+    // A trace in which two others differ at position 5 of router 0.
+    MadeRecording trace;
+    trace.branches = 8, trace.layer_numbers = {0, 1, 2};
+    for (int32_t q = 0; q < kPlantedSequences; ++q)
+      for (int32_t p = 0; p < kPlantedPositions; ++p) {
+        MadeRecording::Cell cell{q, p, 0, planted_token(q, p), 1, {}};
+        for (int32_t r = 0; r < kPlantedRouters; ++r) {
+          const auto [first, second] = unplanted_choice(r, p);
+          cell.layers.push_back({{first, r == 0 && p == 5 && q < 2 ? 6 : second}, {.5F, .5F}, {}, 1});
+        }
+        trace.cells.push_back(std::move(cell));
+      }
+    const QString other = folder_.filePath("other.safetensors");
+    trace.write(other.toStdString());
+    const QByteArray against = exported(other, "csv");
+    QVERIFY2(against.contains("model.layers.0.mlp,layer.0,5,5,4,2,0.5,"), against.constData());
+    QVERIFY2(against.contains("against other.safetensors"), against.constData());
+    QCOMPARE(exported(folder_.filePath("missing.csv"), "csv"), QByteArray("exit code 2"));
   }
 
   void a_run_that_is_not_there_is_refused() {

@@ -184,7 +184,7 @@ class LayoutTest : public QObject {
     check(exits_, {"overview", "heatmap", "cells", "transitions", "exits", "graph", "data"});
   }
   void pages_of_two_runs_fit_and_fill_the_window() {
-    check(measured_, {"overview", "heatmap", "cells", "timeline", "transitions", "graph", "data", "compare"});
+    check(measured_, {"overview", "heatmap", "cells", "timeline", "transitions", "graph", "data", "compare", "diff"});
   }
 
   void the_panel_what_if_fits_beside_every_view() {
@@ -215,8 +215,8 @@ class LayoutTest : public QObject {
   }
 
   void every_view_is_driven() {
-    const QStringList driven{"overview", "heatmap", "cells",     "optimisations", "timeline", "transitions",
-                             "graph",    "data",    "placement", "simulation",    "exits",    "compare"};
+    const QStringList driven{"overview", "heatmap",   "cells",      "optimisations", "timeline", "transitions", "graph",
+                             "data",     "placement", "simulation", "exits",         "compare",  "diff"};
     for (const views::ViewEntry& entry : views::all_views()) QVERIFY2(driven.contains(entry.id), entry.id);
   }
 

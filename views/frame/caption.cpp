@@ -34,6 +34,8 @@ Caption caption_of(const Context& context, const Selection& selection, Parts hee
     for (const RunLine& run : context.session->runs)
       if (run.id == context.main.run) add(moment_text(run.started));
   if (heeded.testFlag(Part::other) && !context.other.empty()) add(tr("against %1").arg(context.other.title));
+  if (heeded.testFlag(Part::other) && !context.recording.empty())
+    add(tr("against %1").arg(QFileInfo(QString::fromStdString(context.recording)).fileName()));
   for (const Chosen& c : chosen(selection, kNarrowing & heeded)) add(c.text);
   caption.note = note;
   return caption;

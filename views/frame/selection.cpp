@@ -9,7 +9,7 @@ Parts difference(const Context& context, const Selection& selection, const Conte
   const Selection &a = selection, &b = next_selection;
   Parts parts;
   parts.setFlag(Part::run, !(context.main == next.main));
-  parts.setFlag(Part::other, !(context.other == next.other));
+  parts.setFlag(Part::other, !(context.other == next.other) || context.recording != next.recording);
   parts.setFlag(Part::session, context.session != next.session);
   parts.setFlag(Part::range, a.first_batch != b.first_batch || a.end_batch != b.end_batch);
   parts.setFlag(Part::phase, a.phase != b.phase);

@@ -43,6 +43,8 @@ struct Context {
   Source main;
   Source other;                                    ///< empty: nothing to compare with
   std::shared_ptr<const SessionOverview> session;  ///< of `main`: all its runs
+  /// A trace beside the run, in place of `other`: the view diff alone reads it. Empty: none.
+  std::string recording;
   bool operator==(const Context&) const = default;
 };
 

@@ -142,6 +142,7 @@ struct MadeRecording {
   std::string model = "made";
   std::vector<int32_t> layer_numbers;  ///< empty: not stated
   bool state_branches = true;
+  std::vector<std::string> pieces;  ///< text of each token, written where tokens are; empty: none is known
 
   int32_t layers() const { return cells.empty() ? 0 : static_cast<int32_t>(cells[0].layers.size()); }
 
@@ -188,6 +189,16 @@ struct MadeRecording {
       if (parts.weights) put(".weights", std::move(weights), {n, k});
       if (parts.margins) put(".margins", std::move(margins), {n});
       if (parts.scores) put(".scores", std::move(scores), {n, columns});
+    }
+    std::vector<int32_t> piece_ids(pieces.size());
+    std::vector<int64_t> piece_ends;
+    std::string piece_text;
+    std::iota(piece_ids.begin(), piece_ids.end(), 0);
+    for (const std::string& piece : pieces) piece_ends.push_back(std::ssize(piece_text += piece));
+    if (parts.tokens && !pieces.empty()) {
+      tensors.push_back({"token.id", DType::i32, {std::ssize(pieces)}, piece_ids.data()});
+      tensors.push_back({"token.end", DType::i64, {std::ssize(pieces)}, piece_ends.data()});
+      tensors.push_back({"token.text", DType::u8, {std::ssize(piece_text)}, piece_text.data()});
     }
     write_safetensors(path, tensors, about);
     return path;
