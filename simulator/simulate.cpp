@@ -81,22 +81,23 @@ std::vector<std::string> assumptions_of(const SimulateFigures& f, const PlaceTas
       "rates are those of data sheets, and start-up times are 0: a lower bound of each phase, not a prediction of an "
       "engine's step";
   std::vector<std::string> out = {
-      f.trust && f.trust->share > 0 ? "calibrated phases take what measured calls of an even all-to-all or of products "
-                                      "take, alone and without waiting: not an "
-                                      "engine's step; of the others " +
-                                          sheets
-                                    : sheets,
+      f.trust && f.trust->share > 0
+          ? "calibrated phases take the times of measured calls of an even all-to-all or of products "
+            "by themselves, without waiting: not an "
+            "engine's step; of the others " +
+                sheets
+          : sheets,
       f.rest_ms ? "a step is the sum of its layers' dispatch, slowest GPU's experts, combine, and of the stated rest: "
                   "attention, norms, "
                   "sampling, which nothing overlaps"
                 : "a step is the sum of its layers' dispatch, slowest GPU's experts, combine; attention and dense "
                   "layers are not in it",
       task.cluster.rank_cost.empty()
-          ? "messages of a layer begin together; ports send and receive at a time, fabric and network too"
+          ? "all messages of a layer begin together; ports send and receive at the same time, on fabric and network"
           : "a GPU sends one message after the other, each at the cost between the two; it receives at the same time",
-      task.model.expert_curve
-          ? "experts take what their products took alone with as many rows, those of a GPU one after the other"
-          : "experts read all of their weights once a layer, rows are padded to 64"};
+      task.model.expert_curve ? "an expert takes the measured time of its products with as many rows; experts of a GPU "
+                                "run one after the other"
+                              : "experts read all of their weights once a layer, rows are padded to 64"};
   if (task.objective->residence() == Residence::follow)
     out.emplace_back(
         "an experiment: a token goes on from where its heaviest expert lies, and all that attention needs of it is "
@@ -272,10 +273,10 @@ SimulateFigures about(const SimulateOptions& options, const SessionReader& sessi
   if (!task.from_doubt.empty()) f.warnings.push_back(task.from_doubt);
   if (const std::string drawn = warning_of_drawn_steps(task); !drawn.empty()) f.warnings.push_back(drawn);
   if (task.routes && task.routes->parts.requests == 1)
-    f.warnings.emplace_back("the trace is one request, and one request is one request: others may route otherwise");
+    f.warnings.emplace_back("the trace is one request, and other requests may be routed differently");
   if (const int32_t layers = layers_with_idle_replicas(task.before); layers > 0)
     f.warnings.push_back("in " + counted(layers, "layer") +
-                         " two replicas of an expert lie on one GPU: the second brings nothing");
+                         " two replicas of an expert are on one GPU, and the second brings nothing");
   return f;
 }
 
@@ -320,10 +321,10 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
               "is of uplinks, and " + task.cluster.name + " says costs between GPUs, which know no links",
               "leave it out; the costs have it in them");
   if (!task.sizes)
-    bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+    bad_input(session.path(), "does not say the sizes of the model, so the cost of a step is not known",
               "--model-config config.json, or --hidden N --ffn N");
   if (!task.objective)
-    bad_input(session.path(), "is one sum of many steps, so nobody knows what one costs",
+    bad_input(session.path(), "is one sum of many steps, so the cost of one step is not known",
               "--tokens-per-step N draws steps of N tokens");
   check_memory(task);
   SimulateFigures f = about(options, session, task);
@@ -333,7 +334,7 @@ SimulateFigures simulate(const SimulateOptions& options, const Progress& progres
   f.deployment = compare_deployment(options.made_from, task_options(options).from, session, task);
   if (f.deployment && !f.deployment->model_doubt.empty()) f.warnings.push_back(f.deployment->model_doubt);
   if (f.deployment && f.deployment->why_not.empty() && !f.deployment->ranks_known)
-    f.warnings.push_back("the recording does not say on how many GPUs it was made: what slots got is told for " +
+    f.warnings.push_back("the recording does not say on how many GPUs it was made; the loads of slots are stated for " +
                          std::to_string(f.ranks));
   if (options.collective >= 0) f.collective = collective_of(options, task, progress);
   f.assumptions = assumptions_of(f, task);

@@ -62,7 +62,7 @@ void Console::configure(const ConsoleOptions& options, std::string_view command_
   log_ = std::fopen(options.log_file.c_str(), "ae");
   if (!log_)
     bad_input("--log-file", options.log_file + " cannot be written: " + std::strerror(errno),
-              "choose a folder that is there and may be written");
+              "choose a folder that exists and can be written");
   log("stormcell " STORMCELL_VERSION ": " + std::string(command_line));
 }
 

@@ -168,7 +168,7 @@ ManualSection exit_status() {
   return {"EXIT STATUS",
           "",
           {{"0", "done, also if nothing was gained"},
-           {"1", "a run failed or could not be verified, or a disk or device gave out"},
+           {"1", "a run failed or could not be verified, or a disk or device failed"},
            {"2", "bad usage or bad input"},
            {"130, 143", "interrupted, terminated; the session is valid"}}};
 }

@@ -58,8 +58,8 @@ void add_argument(CLI::App& app, const std::string& name, std::string& value, co
 }
 
 void add_console_options(CLI::App& app, ConsoleOptions& options) {
-  app.add_flag("--all", options.all, "Prints all lines of the result, where 60 are the default.");
-  app.add_flag("--quiet", options.quiet, "Prints errors and what other options ask for, nothing else.");
+  app.add_flag("--all", options.all, "Prints all lines of the result, instead of at most 60.");
+  app.add_flag("--quiet", options.quiet, "Prints only errors and the output that other options ask for.");
   app.add_flag("--verbose", options.verbose, "Prints each stage with its time, and details of the result.");
   add_text(app, "--log-file", options.log_file, "Appends what happens, with times, to this file (default: none).");
   // For the jobs of batch, which share one page.

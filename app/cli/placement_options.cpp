@@ -16,7 +16,7 @@ void add_step_options(CLI::App& app, StepOptions& step, std::string& calibration
   add_whole_number(app, "--tokens-per-step", step.tokens_per_step, 1,
                    "Costs steps of N tokens, drawn from the recorded ones (default: the recorded steps).");
   add_text(app, "--replicas", step.replicas,
-           "Sends a token to any copy of an expert alike, or to the one on its own GPU or node (default: even).",
+           "Sends tokens evenly to all copies of an expert, or to the copy on their own GPU or node (default: even).",
            joined(replica_rules(), "|"));
   add_text(
       app, "--residence", step.residence,

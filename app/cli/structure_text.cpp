@@ -118,7 +118,7 @@ std::string structure_details(const ModelStructure& s, bool verbose) {
   };
   for (const auto& [name, count] : s.operators) operators.push_back({name, count_text(count), kernels_of(name)});
   if (!operators.empty())
-    text += "\noperators, and their kernels, the first that can is taken (--annotate NODE.kernel=KERNEL)\n" +
+    text += "\noperators, and their kernels, the first one that fits is used (--annotate NODE.kernel=KERNEL)\n" +
             table_text(operators, {1});
   if (!s.annotations.empty()) text += "\nannotations\n";
   for (const std::string& a : s.annotations) text += "  " + a + "\n";

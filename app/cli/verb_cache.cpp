@@ -110,7 +110,8 @@ int64_t bytes_of_option(const std::string& option, const std::string& text, std:
                         const std::string& advice) {
   const auto bytes = parse_bytes(digits);
   if (!bytes || bytes->value <= 0)
-    bad_input(option, "\"" + text + "\" is no number of bytes" + (option == "--disk" ? " a second" : "") + " above 0",
+    bad_input(option,
+              "\"" + text + "\" is not a number of bytes" + (option == "--disk" ? " a second" : "") + " above 0",
               advice);
   return bytes->value;
 }

@@ -35,8 +35,8 @@ class ExportVerb : public Verb {
 
   int execute(Console& console) override {
     if (!export_.what.empty() && format_ != "csv" && format_ != "trtllm")
-      bad_input("--what", "belongs to --format csv and trtllm alone");
-    if (no_pictures_ && format_ != "session") bad_input("--no-pictures", "belongs to --format session alone");
+      bad_input("--what", "works with --format csv and trtllm only");
+    if (no_pictures_ && format_ != "session") bad_input("--no-pictures", "works with --format session only");
     export_.pictures = !no_pictures_;
     export_.output = output_.empty() ? "-" : output_;
     if (export_.output == "-") console.take_standard_output();

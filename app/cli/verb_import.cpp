@@ -68,7 +68,7 @@ std::string import_text(const ImportFigures& f) {
   if (f.rows_skipped > 0) rows.push_back({"skipped", counted(f.rows_skipped, "row") + " of layers without branches"});
   if (f.rows_shared > 0)
     rows.push_back({"left out", counted(f.rows_shared, "row") +
-                                    " of fused shared experts: every token goes there, which is no routing"});
+                                    " of fused shared experts: every token goes there, which is not routing"});
   known();
   bool first = true;
   for (size_t i = 0; i < f.lacks.size(); ++i) {
@@ -127,7 +127,7 @@ class ImportVerb : public Verb {
     add_whole_number(app, "--ffn", import_.ffn, 1,
                      "Sets the inner width of a branch, if there is no config.json (default: not known).");
     add_whole_number(app, "--shared-experts", import_.shared_experts, 0,
-                     "Sets the number of shared experts that the server fused behind the routed ones, as SGLang's "
+                     "Sets the number of shared experts that the server fused after the routed ones, as SGLang's "
                      "num_fused_shared_experts says (default: that of config.json).");
     add_json_option(app, json_);
     std::string formats = "formats:";

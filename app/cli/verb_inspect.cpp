@@ -47,14 +47,15 @@ class InspectVerb : public Verb {
     if ((json_ == "-") + (text_ == "-") + (dot_ == "-") + (segments_ == "-") > 1)
       bad_input("-", "standard output takes one of --json, --text, --dot and --segments", "name files");
     if (settings_.weight_budget > 0 && segments_.empty())
-      bad_input("--weight-budget", "says something of a plan's segments alone", "ask for --segments FILE|-");
+      bad_input("--weight-budget", "is about the segments of a plan only", "ask for --segments FILE|-");
     TextOutput json(json_), text(text_), dot(dot_), segments(segments_);
     for (const TextOutput* out : {&json, &text, &dot, &segments})
       if (out->is_standard_output()) console.take_standard_output();
     if (is_session_file(model_)) return list_runs(json, console);
     if (const size_t hash = model_.rfind('#'); hash != std::string::npos && is_session_file(model_.substr(0, hash)))
       bad_input(model_, "inspect lists all runs of a session", "name " + model_.substr(0, hash));
-    if (check_) bad_input("--check", "is for sessions, and " + model_ + " is none", "a model is checked when it runs");
+    if (check_)
+      bad_input("--check", "is for sessions, and " + model_ + " is not a session", "a model is checked when it runs");
     SheetAnswer found = find_sheet(model_);
     if (found.sheet) return show_sheet(*found.sheet, json, console);
     model_ = found.model;

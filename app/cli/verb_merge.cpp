@@ -39,7 +39,7 @@ class MergeVerb : public Verb {
     add_text(app, "-o", merge_.session, "Appends the merged run to this session (required; no default).", "S.storm");
     add_text(
         app, "--by", merge_.by,
-        "Joins steps of several ranks, or puts one part behind the other (default: ranks if the parts name theirs).",
+        "Joins steps of several ranks, or puts one part after the other (default: ranks if the parts name theirs).",
         "ranks|days");
     add_text(app, "--name", merge_.name, "Names the run, so that S.storm#NAME finds it (default: merged).", "NAME");
     add_json_option(app, json_);

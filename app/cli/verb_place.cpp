@@ -41,7 +41,7 @@ std::string cost_text(const PlaceFigures& f) {
          " and " + count_text(f.costed_held_out) + " " + steps +
          (f.amortise > 0 ? ", the move shared over " + counted(f.amortise, "step") + " included" : std::string()) +
          ";\nfrom dispatch on: of the steps " + (f.costed_held_out > 0 ? "held out" : "fitted") +
-         ", without the move; means but for the 95 %\n" +
+         ", without the move; means except for the 95 %\n" +
          (f.calibration ? "predicted from measured calls where the table below says so, else from rates of data sheets "
                           "without start-up times; "
                           "without queues\nand overlap: the layers' dispatch, slowest GPU and combine, added up;\n"
@@ -101,7 +101,7 @@ std::string placement_details(const PlaceFigures& f) {
                     counted(f.fit_units, f.unit == SplitUnit::tokens ? "token" : "step") + ", judged on " +
                     (f.held_out_units == 0               ? "none"
                      : f.held_out == HeldOutBy::requests ? count_text(f.held_out_units) + " of other requests"
-                                                         : count_text(f.held_out_units) + " behind")}};
+                                                         : count_text(f.held_out_units) + " after them")}};
   if (f.sizes)
     about.push_back({"sizes", "an expert takes " + bytes_text(static_cast<int64_t>(f.sizes->branch_bytes)) +
                                   ", a token is " + std::to_string(f.sizes->hidden) + " wide (" +
@@ -120,8 +120,8 @@ std::string placement_details(const PlaceFigures& f) {
   if (!f.chosen.empty())
     about.push_back(
         {"chosen", f.chosen + " (for " + text_or_empty(f.aim) + ", by " + text_or_empty(f.chosen_on) + ")"});
-  about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they lie in the " +
-                                (f.find(LayoutRole::from) ? "layout that stands now" : "contiguous layout")});
+  about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they are in the " +
+                                (f.find(LayoutRole::from) ? "current layout" : "contiguous layout")});
   if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
   const std::string layouts = layouts_text("layout", f.layouts);
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +

@@ -110,7 +110,7 @@ std::string deployment_text(const SimulateFigures& f) {
          d.session + "#" + std::to_string(d.run) +
          ", that the placement was made from; recorded: of this run, replicas of\nan expert taken alike, and as " +
          (d.why_not.empty() ? "their slots got them\n"
-                            : "their slots got them, which is not told: " + d.why_not + "\n");
+                            : "their slots got them, which is not known: " + d.why_not + "\n");
 }
 
 /// Shows the contents of the figure beside it, or the reason why there is none.
@@ -176,7 +176,7 @@ std::vector<std::string> simulation_conclusions(const SimulateFigures& f, const 
       std::max_element(f.sensitivity.begin(), f.sensitivity.end(),
                        [](const Elasticity& a, const Elasticity& b) { return std::abs(a.value) < std::abs(b.value); });
   if (steepest != f.sensitivity.end())
-    sentences.push_back("The step hangs most on this figure: " + steepest->figure + ". A tenth more changes it by " +
+    sentences.push_back("The step depends most on this figure: " + steepest->figure + ". A tenth more changes it by " +
                         number_text(10 * steepest->value) + " %.");
   sentences.push_back(next_command({"place", f.session + "#" + std::to_string(f.run), "--cluster", cluster}));
   return sentences;
@@ -207,7 +207,7 @@ class SimulateVerb : public Verb {
     app.add_option_function<std::string>(
            "--oversubscription",
            [this](const std::string& text) { simulate_.oversubscription = parse_oversubscription(text); },
-           "Divides the uplink of a node: what its network ports could send / what the uplink carries (default: 1).")
+           "Sets the rate of a node's network ports divided by the rate of its uplink (default: 1).")
         ->type_name("FACTOR");
     app.add_option_function<std::string>(
            "--capacity-factor",

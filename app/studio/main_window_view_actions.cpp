@@ -66,7 +66,7 @@ std::vector<ActionRow> MainWindow::view_actions() {
   rows.push_back({.id = "log",
                   .menu = menu,
                   .text = tr("Log"),
-                  .tip = tr("All that was said since the program began"),
+                  .tip = tr("All messages since the program began"),
                   .keys = {QKeySequence("Ctrl+J")},
                   .run = [this] { log_dock_->setVisible(log_dock_->isHidden()); },
                   .checked = [this] { return !log_dock_->isHidden(); }});
@@ -116,13 +116,13 @@ std::vector<ActionRow> MainWindow::look_actions() {
   rows.push_back({.id = "larger",
                   .menu = menu,
                   .text = tr("Larger text"),
-                  .tip = tr("One point more, in the window and in its pictures"),
+                  .tip = tr("Makes the font of the window and its pictures one point larger"),
                   .keys = {QKeySequence::ZoomIn, QKeySequence("Ctrl+=")},
                   .run = [this] { set_font_size(std::min(32.0, QApplication::font().pointSizeF() + 1)); }});
   rows.push_back({.id = "smaller",
                   .menu = menu,
                   .text = tr("Smaller text"),
-                  .tip = tr("One point less, in the window and in its pictures"),
+                  .tip = tr("Makes the font of the window and its pictures one point smaller"),
                   .keys = {QKeySequence::ZoomOut},
                   .run = [this] { set_font_size(std::max(6.0, QApplication::font().pointSizeF() - 1)); }});
   return rows;
@@ -146,7 +146,7 @@ std::vector<ActionRow> MainWindow::help_actions() {
       {.id = "glossary",
        .menu = menu,
        .text = tr("Glossary"),
-       .tip = tr("The words of all views: what each means, and how it is computed"),
+       .tip = tr("Explains the words of all views and how they are computed"),
        .keys = {QKeySequence("Shift+F1")},
        .run = [this] { show_page(tr("Glossary"), views::glossary_page()); }},
       {.id = "about",

@@ -25,7 +25,7 @@ NoticeBar::NoticeBar(QWidget* parent) : QFrame(parent) {
   auto* close = new QToolButton(this);
   close->setText(QString(QChar(0x00D7)));
   close->setAutoRaise(true);
-  close->setToolTip(tr("Put this message away; it stays in the log"));
+  close->setToolTip(tr("Closes this message, which stays in the log"));
   close->setAccessibleName(tr("Put this message away"));
   connect(close, &QToolButton::clicked, this, &QWidget::hide);
   row->addWidget(close);

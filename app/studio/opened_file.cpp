@@ -27,7 +27,7 @@ OpenedAs opened_as(const QString& path, bool takes_data) {
   if (path.startsWith("demo:") || path.startsWith("preset:")) return OpenedAs::model;
   if (what.isDir()) {
     if (QFileInfo::exists(path + "/config.json") || has_sheet(path)) return OpenedAs::model;
-    bad_input(path.toStdString(), "is no model", "a model's folder holds config.json and *.safetensors");
+    bad_input(path.toStdString(), "is not a model", "a model's folder holds config.json and *.safetensors");
   }
   const std::optional<KnownFile> known = known_file(path.toStdString());
   const FileUses uses = known ? known->kind->uses : FileUses();

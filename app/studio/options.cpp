@@ -14,7 +14,7 @@ namespace stormcell::studio {
 namespace {
 
 const QString kPurpose = "shows where a model's data goes, makes the model faster, and compares";
-const QString kOpened = "a .storm file, S.storm#3 for its run 3; or a model or a trace";
+const QString kOpened = "a .storm file (S.storm#3 is its run 3), a model or a trace";
 
 /// The options, by what they are.
 struct Known {
@@ -110,7 +110,7 @@ void parse_batches(const QString& text, views::Selection& selection) {
   const QStringList ends = text.split(':');
   const auto first = number(ends[0]), end = ends.value(1).isEmpty() ? std::optional<qlonglong>(-1) : number(ends[1]);
   if (!first || !end || ends.size() != 2 || (*end >= 0 && *end <= *first))
-    refuse("--batches", QString("'%1' is no range").arg(text), "write FIRST:END, as 0:16");
+    refuse("--batches", QString("'%1' is not a range").arg(text), "write FIRST:END, as 0:16");
   selection.first_batch = *first, selection.end_batch = *end;
 }
 
@@ -118,7 +118,7 @@ CellPlace parse_cell(const QString& text) {
   const QStringList place = text.split(':');
   const auto sequence = number(place[0]), position = place.size() > 1 ? number(place[1]) : std::optional<qlonglong>(0);
   if (!sequence || !position || place.size() > 2)
-    refuse("--cell", QString("'%1' is no cell").arg(text), "write SEQUENCE:POSITION, as 3:2");
+    refuse("--cell", QString("'%1' is not a cell").arg(text), "write SEQUENCE:POSITION, as 3:2");
   return {*sequence, static_cast<int32_t>(*position)};
 }
 
@@ -128,7 +128,7 @@ QSize parse_size(const QString& text) {
   const QSize size(sides.value(0).toInt(), sides.value(1).toInt());
   if (sides.size() != 2 || size.width() < kLeast || size.height() < kLeast || size.width() > kMost ||
       size.height() > kMost)
-    refuse("--size", QString("'%1' is no size").arg(text), "write width x height, 100x100 to 16384x16384");
+    refuse("--size", QString("'%1' is not a size").arg(text), "write width x height, 100x100 to 16384x16384");
   return size;
 }
 
@@ -138,7 +138,8 @@ views::Selection parse_selection(const QCommandLineParser& parser, const Known& 
   if (parser.isSet(known.batches)) parse_batches(parser.value(known.batches), s);
   if (parser.isSet(known.branch)) {
     const auto branch = number(parser.value(known.branch));
-    if (!branch) refuse("--branch", QString("'%1' is no branch").arg(parser.value(known.branch)), "a number from 0 on");
+    if (!branch)
+      refuse("--branch", QString("'%1' is not a branch").arg(parser.value(known.branch)), "a number from 0 on");
     s.branch = static_cast<int>(*branch);
   }
   if (parser.isSet(known.cell)) s.cell = parse_cell(parser.value(known.cell));
@@ -154,7 +155,7 @@ ExportRequest parse_picture(const QCommandLineParser& parser, const Known& known
   request.size = parse_size(parser.value(known.size));
   request.scale = parser.value(known.scale).toDouble();
   if (!(request.scale >= 1 && request.scale <= 4))
-    refuse("--scale", QString("'%1' is no scale").arg(parser.value(known.scale)), "1 to 4");
+    refuse("--scale", QString("'%1' is not a scale").arg(parser.value(known.scale)), "1 to 4");
   if (request.file.isEmpty()) bad_input("-o", "missing", "name the picture to write, as heatmap.png");
   return request;
 }

@@ -166,7 +166,7 @@ void write_file(const QString& file, const QByteArray& bytes) {
   // Qt says "No such file or directory" of all of these.
   const QFileInfo to(file), folder(to.absolutePath());
   const auto refuse = [&](const char* what) {
-    bad_input(file.toStdString(), what, "choose a folder that is there and may be written");
+    bad_input(file.toStdString(), what, "choose a folder that exists and can be written");
   };
   if (to.isDir()) refuse("is a folder");
   if (!folder.exists()) refuse("its folder does not exist");

@@ -93,7 +93,7 @@ void SelectionBar::refresh() {
     chips_->addWidget(chip);
   }
   fill(phase_, choices_.phases, selection_.phase, 2,
-       tr("Cells of one phase: of the input (prefill) or of the tokens that are written (decode)"),
+       tr("Shows the cells of one phase, the input (prefill) or the written tokens (decode)"),
        tr("this run has one phase"));
   fill(label_, choices_.labels, selection_.label, 1, tr("Cells of sequences with one label"),
        tr("this run has no labels; --label-field records them"));

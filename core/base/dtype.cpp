@@ -13,7 +13,8 @@ namespace stormcell {
 size_t element_size(DType type) {
   const NumberFormat& format = format_of(type);
   if (format.is_blocks())
-    failed("number format " + std::string(format.name), "its elements have no size of their own: they lie in blocks");
+    failed("number format " + std::string(format.name),
+           "its elements have no size of their own, they are stored in blocks");
   return static_cast<size_t>(format.block_bytes);
 }
 std::string_view to_text(DType type) { return format_of(type).name; }

@@ -9,7 +9,7 @@ namespace stormcell {
 /// Kinds of errors that callers treat differently.
 enum class ErrorKind {
   bad_input,    ///< bad usage or bad input: exit code 2
-  failed,       ///< a run failed, could not be verified, or a disk or device gave out: exit code 1
+  failed,       ///< a run failed, could not be verified, or a disk or device failed: exit code 1
   interrupted,  ///< Ctrl-C: exit code 130
   terminated,   ///< SIGTERM: exit code 143
 };

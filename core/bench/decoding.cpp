@@ -11,7 +11,7 @@ Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
   const ExperimentState& s = state;
   if (!s.model->generates)
     bad_input(s.options.model, "this model cannot generate",
-              "it has no decoder with a head; use --phase forward, or run in place of generate");
+              "it has no decoder with a head; use --phase forward, or use run instead of generate");
   const int64_t most = new_tokens();
   if (most < 1 || most > 1 << 16) bad_input("--max-new-tokens", std::to_string(most), "use 1 to 65536");
   // A decoder's positions end where the model's do; with an encoder before it, it counts from its own beginning.

@@ -57,7 +57,7 @@ std::vector<std::string> names_of(const std::vector<DeviceRow>& rows) {
 }
 
 [[noreturn]] void refuse_device(std::string_view device, const std::vector<std::string>& known) {
-  bad_input("--device", "\"" + std::string(device) + "\" is no device", advice_on_word(device, known));
+  bad_input("--device", "\"" + std::string(device) + "\" is not a device", advice_on_word(device, known));
 }
 
 }  // namespace
@@ -68,8 +68,8 @@ void DeviceList::add(std::vector<DeviceRow> rows) {
     const DeviceRow& row = rows[i];
     const std::string where = "device \"" + row.name + "\"";
     if (!is_device_name(row.name))
-      failed(where, "is no name of a device", "use a word, or a word and a number: cuda:1");
-    if (!row.open || !row.kernels) failed(where, "has nothing that opens it, or nothing that tells its kernels");
+      failed(where, "is not a name of a device", "use a word, or a word and a number: cuda:1");
+    if (!row.open || !row.kernels) failed(where, "has nothing that opens it, or no list of its kernels");
     const auto same = [&](const DeviceRow& other) { return other.name == row.name; };
     if (find_row(rows_, row.name) || std::any_of(rows.begin(), rows.begin() + i, same))
       failed(where, "is in the list of devices already");

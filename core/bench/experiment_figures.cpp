@@ -102,7 +102,7 @@ void warn_of_noise(const ExperimentState& s, double spread, const OtherLoad& oth
   compare(d.read_readings, "GB/s");
   if (spread > kSpread)
     warnings.push_back(fmt::format(
-        "the machine was busy: of 20 executions of the same batch one took {:.1f} times the median or more", spread));
+        "the machine was busy: one of 20 executions of the same batch took {:.1f} times the median or more", spread));
   if (std::string busy = others.warning(s.device->info().host_threads); !busy.empty())
     warnings.push_back(std::move(busy));
 }

@@ -10,7 +10,8 @@ void check_dense(const ExperimentOptions& options) {
   if (work_phase(options.phase) != WorkPhase::forward)
     bad_input("--dense", "measures a forward pass, and --phase " + options.phase + " decodes", "leave one of them out");
   if (options.weight_budget > 0)
-    bad_input("--dense", "needs the weights of all branches for every cell, and --weight-budget holds a part of them",
+    bad_input("--dense",
+              "needs the weights of all branches for every cell, and --weight-budget holds only a part of them",
               "leave one of them out");
 }
 

@@ -36,8 +36,8 @@ std::vector<std::string> idle_residency(const Graph& graph, const WeightStore& a
     if (asked.budget() == 0) {
       idle.push_back(said.where + " " + text + " has no effect: without --weight-budget all weights stay in memory");
     } else if (std::none_of(of.names.begin(), of.names.end(), serves_a_branch)) {
-      idle.push_back(said.where + " " + text + " has no effect: only weights of branches come and go, and " +
-                     (of.names.size() == 1 ? "this is none" : "none of these is one"));
+      idle.push_back(said.where + " " + text + " has no effect: only weights of branches are loaded on demand, and " +
+                     (of.names.size() == 1 ? "this is not one" : "none of these is one"));
     }
   }
   return idle;
@@ -78,7 +78,7 @@ std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& sa
   for (size_t second = 1; second < said.list.size(); ++second)
     for (size_t first = 0; first < second; ++first)
       if (is_overruled(graph, said.list[first], said.list[second]))
-        list.push_back(said.where + " " + said.list[second] + " stands above " + said.where + " " + said.list[first]);
+        list.push_back(said.where + " " + said.list[second] + " overrules " + said.where + " " + said.list[first]);
   return list;
 }
 
@@ -87,7 +87,7 @@ std::vector<std::string> overruled(const Graph& graph, const SaidAnnotations& sa
   for (const std::string& second : above.list)
     for (const std::string& first : said.list)
       if (is_overruled(graph, first, second))
-        list.push_back(above.where + " " + second + " stands above what " + said.where + " says: " + first);
+        list.push_back(above.where + " " + second + " overrules what " + said.where + " says: " + first);
   return list;
 }
 

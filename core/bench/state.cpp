@@ -71,7 +71,7 @@ void ExperimentState::check_fits(const GraphOfSize& graphs, const MemoryRoom& av
     rows_ = fitting;
     const int64_t lent = of_plans(memory_need(*device, *store, planned), room);
     for (PlannedGraph& p : planned) p.options.rows = rows_;
-    warnings.push_back("memory is short: rows that branches could read where they lie are copied, which takes " +
+    warnings.push_back("memory is short: rows that branches could read in place are copied, which takes " +
                        to_text(Bytes(lent - of_plans(memory_need(*device, *store, planned), room))) +
                        " less, and more time");
   }

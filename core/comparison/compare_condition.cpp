@@ -26,7 +26,7 @@ double number(std::string_view text, const std::string& whole) {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value))
-    bad_input("--fail-if", "\"" + whole + "\": \"" + std::string(text) + "\" is no number, true or false", kForm);
+    bad_input("--fail-if", "\"" + whole + "\": \"" + std::string(text) + "\" is not a number, true or false", kForm);
   return value;
 }
 

@@ -49,7 +49,7 @@ RunTerms compare_terms(const Json& a, const Json& b) {
   if (const int64_t x = budget_of(a), y = budget_of(b); x != y) {
     terms.same_budget = false;
     terms.warnings.push_back("the budgets for weights of branches differ (--weight-budget): " + budget_text(x) +
-                             " and " + budget_text(y) + ", so a shorter time is no speed-up");
+                             " and " + budget_text(y) + ", so a shorter time is not a speed-up");
   }
   const std::string thresholds_a = exit_thresholds_of(a), thresholds_b = exit_thresholds_of(b);
   if (!thresholds_a.empty() && !thresholds_b.empty() && thresholds_a != thresholds_b)

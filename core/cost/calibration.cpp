@@ -101,7 +101,7 @@ class Predictor {
   }
   Prediction over_rows(const std::vector<size_t>& own) const {
     const std::optional<RowCurve> curve = row_curve_of(calls_, own);
-    if (!curve) return none("one number of rows alone was measured");
+    if (!curve) return none("only one number of rows was measured");
     const double rows = call_.rows;
     if (!curve->reaches(rows)) return none("too far from the rows that were measured");
     return of(curve->holds(rows) ? PredictionKind::interpolated : PredictionKind::extrapolated, curve->us(rows),
@@ -127,7 +127,7 @@ class Predictor {
       const std::optional<SummedRows> sum = curve ? sum_over_rows(*curve, calls_[i].experts, rows) : std::nullopt;
       if (!sum) {
         if (!best.us)
-          best.why_not = curve ? "too far from the rows that were measured" : "one number of rows alone was measured";
+          best.why_not = curve ? "too far from the rows that were measured" : "only one number of rows was measured";
         continue;
       }
       const PredictionKind kind = calls_[i].laboratory != call_.laboratory ? PredictionKind::borrowed

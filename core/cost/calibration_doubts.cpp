@@ -109,8 +109,7 @@ void add_nameless(const std::vector<MeasuredCall>& calls, std::vector<std::strin
   for (const MeasuredCall& c : calls)
     if (c.source.empty()) ids.push_back(c.id);
   if (!ids.empty())
-    out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") +
-                  " no source: nobody can check where the times are from");
+    out.push_back(listed(ids) + (ids.size() == 1 ? " says" : " say") + " no source, so the times cannot be checked");
 }
 
 }  // namespace

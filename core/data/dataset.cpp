@@ -32,7 +32,7 @@ void refuse_options_of_tokens(const DataOptions& o) {
   };
   refuse(o.length > 0, "--length");
   refuse(o.truncate, "--truncate");
-  refuse(o.bucket_by_length, "--bucket-by-length", "leave it out: batches hold pictures of one size already");
+  refuse(o.bucket_by_length, "--bucket-by-length", "leave it out, since batches hold pictures of one size already");
   refuse(o.field != DataOptions().field, "--field");
   refuse(!o.target_field.empty(), "--target-field");
   refuse(

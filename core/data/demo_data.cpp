@@ -101,8 +101,8 @@ std::string note_of_demo_data(const std::string& spec) {
   for (const SampleData& sample : kSamples)
     for (const MadeData& made : kMade)
       if (!sample.drawn_for.empty() && spec.substr(kDemo.size()) == sample.name && made.demo == sample.drawn_for)
-        return "drawings for a first look, on which figures say little; the demo's own are of real data: " +
-               way_to_make(made) + ", then --data " + std::string(kDemo) + std::string(made.demo);
+        return "drawings for a first look, so figures say little; the demo's own data are real: " + way_to_make(made) +
+               ", then --data " + std::string(kDemo) + std::string(made.demo);
   return {};
 }
 

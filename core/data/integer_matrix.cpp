@@ -55,7 +55,7 @@ IntegerMatrix::IntegerMatrix(const std::string& where, const std::string& name, 
               "save token ids as int32 or int64");
   if (shape.size() != 2)
     bad_input(where, name + " has the shape " + shape_text(shape) + ", expected [sequences, length]",
-              "one row a sequence, padded to the same length");
+              "one row for each sequence, padded to the same length");
   rows_ = shape[0];
   columns_ = shape[1];
   if (rows_ == 0 || columns_ == 0)

@@ -53,7 +53,7 @@ std::unique_ptr<const SequenceSource> open_pictures(const std::string& spec, con
   const bool is_there = spec.empty() || std::filesystem::exists(spec, error);
   bad_input(spec.empty() ? "--data" : spec,
             is_there ? "holds no pictures that this version reads, and the model takes pictures"
-                     : "is not there, and the model takes pictures",
+                     : "does not exist, and the model takes pictures",
             "a video, a folder of pictures (" + picture_format_names() +
                 ") or of such folders, one a class, FILE.npy or FILE.safetensors " +
                 "with pixels [items, height, width, channels], random:N or random:NxHxW" +

@@ -24,7 +24,7 @@ struct Entries {
 
 /// Throws for an entry that may hold pictures, so that none is left out silently.
 [[noreturn]] void refuse_entry(const std::string& folder, const std::string& name) {
-  bad_input(folder, "holds " + in_quotes(name) + ", which is no picture that this version reads",
+  bad_input(folder, "holds " + in_quotes(name) + ", which is not a picture that this version reads",
             "keep pictures in it (" + picture_format_names() +
                 "), all of them in it, or all in a folder for each class, or in " + std::string(kInputsFolder) +
                 " with what they should become in " + std::string(kTargetsFolder));
@@ -81,7 +81,7 @@ std::vector<SkippedItem> skipped_beside_folders(const std::string& folder, const
   std::vector<SkippedItem> skipped;
   for (const std::string& file : list.files) {
     if (is_picture((fs::path(folder) / file).string())) refuse_entry(folder, list.folders.front());
-    skipped.push_back({file, "is no picture that this version reads"});
+    skipped.push_back({file, "is not a picture that this version reads"});
   }
   return skipped;
 }
@@ -119,7 +119,8 @@ PictureListing inputs_with_targets(const std::string& folder, const Entries& lis
 PictureListing in_classes(const std::string& folder, const Entries& list) {
   std::vector<SkippedItem> skipped = skipped_beside_folders(folder, list);
   if (!list.labels.empty())
-    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, which both give labels", "keep one of them");
+    bad_input(folder, "holds " + in_quotes(list.labels) + " and folders, and both would give labels",
+              "keep one of them");
   PictureListing found;
   found.classes = list.folders, found.skipped = std::move(skipped);
   for (const auto& [there, lacked] :
@@ -127,7 +128,7 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     if (std::find(list.folders.begin(), list.folders.end(), there) != list.folders.end())
       found.warnings.push_back(folder + ": there is no folder " + std::string(lacked) + " beside " +
                                std::string(there) +
-                               ", which is taken for a class: how near pictures come to targets is not known");
+                               ", which is taken for a class, so the pictures are not compared with targets");
   struct Place {
     double turn;  ///< the middle of its part of the class
     std::string name;
@@ -138,7 +139,7 @@ PictureListing in_classes(const std::string& folder, const Entries& list) {
     const std::string inner = (fs::path(folder) / of).string();
     const std::vector<std::string> files = files_alone(inner, found.warnings);
     if (files.empty()) {
-      found.warnings.push_back(inner + ": holds no picture, so there is none here of a class " + in_quotes(of));
+      found.warnings.push_back(inner + ": holds no picture, so the data has none of the class " + in_quotes(of));
       found.empty_classes.push_back(of);
     }
     for (size_t i = 0; i < files.size(); ++i)
@@ -166,7 +167,7 @@ PictureListing list_pictures(const std::string& folder) {
   if (targets && list.folders.size() > 2)
     bad_input(folder,
               "holds " + std::string(kInputsFolder) + " and " + std::string(kTargetsFolder) + " beside other folders",
-              "keep those two alone; pixels that are not to be judged are told in a .safetensors file");
+              "keep only those two; a .safetensors file can say which pixels are not judged");
   if (!list.folders.empty()) found = targets ? inputs_with_targets(folder, list) : in_classes(folder, list);
   if (found.names.empty() && list.files.empty())
     bad_input(folder, "holds no picture", "a folder of pictures holds files " + picture_format_names());

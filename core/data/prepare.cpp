@@ -58,13 +58,15 @@ void Dataset::read_spaces() {
     if (spec.role == InputRole::target) at->content = Content::target;
     if (spec.role != InputRole::pixels) continue;
     if (++pictures > 1)
-      bad_input("input " + spec.name, "asks for a second picture of an item", "this version reads one picture an item");
+      bad_input("input " + spec.name, "needs a second picture of an item",
+                "this version reads one picture of each item");
   }
   const bool free_size = std::any_of(options_.inputs.begin(), options_.inputs.end(),
                                      [](const InputSpec& i) { return i.sizes.has_value(); });
   for (const Space& space : filled_) {
     if (free_size && space.content == Content::fixed && space.cells_per_item != 1)
-      bad_input("space " + space.name, "has cells of an item that data fill, and the model takes pictures of any size",
+      bad_input("space " + space.name,
+                "has cells of an item that the data fill, and the model takes pictures of any size",
                 "this version knows their number for one size only");
     if (space.content == Content::fixed && space.cells_per_item == 0)
       bad_input("space " + space.name, "has a number of cells that no input gives",

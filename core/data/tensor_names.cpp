@@ -66,7 +66,7 @@ std::vector<std::string> check_tensor_names(const std::string& path, const Tenso
     for (const std::string_view name : known)
       if (is_almost(tensor.name, name) && !file.find(name))
         bad_input(path, "has a tensor " + std::string(tensor.name) + " and no " + std::string(name),
-                  "call it by its name, or take it out; data may have " + listed(known));
+                  "rename it or remove it; data may have " + listed(known));
     unread.push_back(tensor.name);
   }
   if (unread.empty()) return {};

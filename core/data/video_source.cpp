@@ -29,7 +29,7 @@ void warn_of_end(const std::string& path, const Video& video, FrameList& list) {
                               with_commas(frames) + "; all of these are taken");
     return;
   }
-  list.warnings.push_back(path + ": the video ends early, behind its frame " + with_commas(frames) +
+  list.warnings.push_back(path + ": the video ends early, after its frame " + with_commas(frames) +
                           (stated > frames ? " of " + with_commas(stated) : std::string()) + ": " + video.fault() +
                           "; the frames before are taken");
 }
@@ -47,7 +47,7 @@ FrameList read_frames(Video& video, const std::string& path, const PictureForm& 
       list.size = size;
       form.check(path, "is a video of", size, frame->header.channels);
     } else if (size != list.size) {
-      list.warnings.push_back(path + ": the video changes its size behind frame " + with_commas(list.places.frames) +
+      list.warnings.push_back(path + ": the video changes its size after frame " + with_commas(list.places.frames) +
                               ", from " + to_text(list.size) + " to " + to_text(size) +
                               "; the frames before are taken");
       break;

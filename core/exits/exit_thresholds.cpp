@@ -25,10 +25,10 @@ constexpr double kSlack = 1e-9;
 void check_exits(Workload& work, const std::string& option) {
   const ExperimentState& s = work.state();
   if (!exit_chain(*work.graph(), s.model->answer))
-    bad_input(option, s.model->name + " has no chain of exits that answer, whose thresholds could be found",
+    bad_input(option, s.model->name + " has no chain of exits, so there are no thresholds to find",
               "leave the option out");
   if (s.data->batch_count() < 2)
-    bad_input(option, "the data are one batch: thresholds would be judged on what they are found on",
+    bad_input(option, "the data are one batch, so thresholds would be judged on the data that they are found on",
               "give more, or a smaller --batch");
 }
 
@@ -41,7 +41,8 @@ ExitRecord record_or_refuse(Workload& work, const std::string& option, const Pro
                             const Progress& progress) {
   std::optional<ExitRecord> record = record_exits(work, both_parts(split), progress);
   if (!record || record->judged() == 0)
-    bad_input(option, work.state().data->name() + " does not say what is right, by which thresholds are judged",
+    bad_input(option,
+              work.state().data->name() + " does not say which answers are right, and thresholds are judged by them",
               "give labels: a folder for each class, labels.csv or --label-field");
   return std::move(*record);
 }
@@ -328,7 +329,7 @@ void check_thresholds(const ExperimentState& state, const RouterThresholds& want
   for (const std::string& router : chain->routers()) expected += (expected.empty() ? "" : ", ") + router;
   if (came != expected)
     bad_input(where, "has thresholds of " + came,
-              "expected one of each exit in the order in which they run: " + expected);
+              "expected one threshold for each exit, in the order in which they run: " + expected);
 }
 
 }  // namespace stormcell

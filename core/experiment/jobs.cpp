@@ -36,7 +36,7 @@ std::vector<Job> read_jobs(const std::string& path) {
     expect(entry.is_object(), which + " is not an object");
     Job job;
     if (entry.contains("name")) {
-      expect(entry["name"].is_string(), which + ": its \"name\" is no text");
+      expect(entry["name"].is_string(), which + ": its \"name\" is not text");
       job.name = entry["name"].get<std::string>();
     } else {
       job.name = which;
@@ -44,7 +44,7 @@ std::vector<Job> read_jobs(const std::string& path) {
     expect(names.insert(job.name).second, which + ": the name \"" + job.name + "\" occurs twice");
     expect(entry.contains("args") && entry["args"].is_array() && !entry["args"].empty(), which + " has no \"args\"");
     for (const auto& arg : entry["args"]) {
-      expect(arg.is_string(), which + ": an entry of \"args\" is no text");
+      expect(arg.is_string(), which + ": an entry of \"args\" is not text");
       job.args.push_back(arg.get<std::string>());
       expect(job.args.back().find('\0') == std::string::npos, which + ": an entry of \"args\" holds a null character");
     }

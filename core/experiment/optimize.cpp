@@ -121,7 +121,7 @@ class Optimization {
     if (plan == kNoPlan) return "no pass applied, so there is nothing to compare";
     if (!result_->verified->passed) return "the plan was not verified";
     if (const auto few = too_few_pairs()) return to_text(*few);
-    if (!states_speed()) return "the plans had unlike weights to read";
+    if (!states_speed()) return "the plans had different weights to read";
     return candidates_.no_speed(plan);
   }
   void ask_fresh_processes() {
@@ -283,7 +283,7 @@ class Optimization {
       leave_out_for_time("passes were tried on " + counted(*result_->passes_tried_on, "batch") +
                          ", each upon those before it");
     if (candidates_.only_together)
-      leave_out_for_time("passes were measured all together, none by itself, so none was left out for a loss");
+      leave_out_for_time("passes were measured only all together, so none was left out for a loss");
     if (rounds_.is_cut()) leave_out_for_time("plans were measured for less time than --measure-seconds asks");
   }
 

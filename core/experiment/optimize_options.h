@@ -31,7 +31,7 @@ struct OptimizeOption {
 void read_measure_seconds(const std::string& word, double& seconds, ExperimentOptions& experiment);
 inline constexpr std::string_view kMeasureOption = "--measure-seconds",
                                   kMeasureHelp =
-                                      "Measures for about this long, on batches drawn at random, and 7 rounds at least";
+                                      "Measures for about this long, on batches drawn at random, and at least 7 rounds";
 
 namespace optimize_options {
 using Words = std::vector<std::string>;
@@ -45,10 +45,11 @@ void read_pass_options(const Words& words, OptimizeOptions& optimize, Experiment
 
 inline constexpr std::array kOptimizeOptions = {
     OptimizeOption{kMeasureOption, "SECONDS", kMeasureHelp, OptionWords::one, optimize_options::read_measure},
-    OptimizeOption{"--time-limit", "SECONDS",
-                   "Bounds the whole command, and leaves out batches, plans and comparisons that do not fit (default: "
-                   "no limit).",
-                   OptionWords::one, optimize_options::read_limit},
+    OptimizeOption{
+        "--time-limit", "SECONDS",
+        "Limits the time of the whole command, and leaves out batches, plans and comparisons that do not fit (default: "
+        "no limit).",
+        OptionWords::one, optimize_options::read_limit},
     OptimizeOption{"--enable", "PASS,...", "Uses these passes too, which are off by default (default: none).",
                    OptionWords::with_commas, optimize_options::read_enable},
     OptimizeOption{"--disable", "PASS,...", "Uses all passes but these (default: none is left out).",

@@ -42,7 +42,7 @@ void check_phases(WorkPhase phase, bool dense, const RunOptions& options) {
               "use generate for texts");
   if (options.config.empty()) return;
   if (dense)
-    bad_input("--dense", "stands beside the baseline, and --config runs another plan", "leave one of them out");
+    bad_input("--dense", "is measured beside the baseline, and --config runs another plan", "leave one of them out");
   const bool both = phase == WorkPhase::both;
   check_phase_of(parse_plan_config(options.config, options.config_name), both ? WorkPhase::forward : phase,
                  options.config_name);
@@ -294,7 +294,7 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   if (!run.config.empty()) config = parse_plan_config(run.config, run.config_name);
   if (!run.intervention.empty()) {
     if (work_phase(state_->options.phase) != WorkPhase::forward)
-      bad_input("--phase", "a change of the routing is one of a forward pass", "use --phase forward");
+      bad_input("--phase", "the routing can be changed only in a forward pass", "use --phase forward");
     config.intervention = run.intervention;
   }
   if (!run.exits.empty()) config.exits = run.exits;

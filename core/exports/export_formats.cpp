@@ -106,10 +106,9 @@ void export_session(std::string_view id, const ExportOptions& options, const Pro
   if (!format.text && (options.output.empty() || options.output == "-"))
     bad_input("-o", "is missing: " + std::string(id) + " is binary, so it does not go to standard output", "-o FILE");
   if (options.shared_experts > 0 && !format.shared_experts)
-    bad_input(
-        "--shared-experts",
-        "belongs to --format vllm-ascend alone: other servers compute shared experts beside what their placement says",
-        "leave it out");
+    bad_input("--shared-experts",
+              "works with --format vllm-ascend only: other servers compute shared experts outside of their placement",
+              "leave it out");
   if (options.shared_experts > kMostSharedExperts)
     bad_input("--shared-experts", "is " + std::to_string(options.shared_experts),
               "at most " + std::to_string(kMostSharedExperts));

@@ -10,7 +10,7 @@ namespace stormcell {
 
 void write_trtllm_placement(const ExportOptions& options, const Progress&) {
   if (!options.what.empty() && options.what != "static" && options.what != "dynamic")
-    bad_input("--what", in_quotes(options.what) + " is no way of TensorRT-LLM",
+    bad_input("--what", in_quotes(options.what) + " is not a way of TensorRT-LLM",
               advice_on_word(options.what, {"static", "dynamic"}, ""));
   const ExportedPlacement exported = find_exported_placement(options);
   const Placement& p = exported.named.placement;

@@ -26,7 +26,7 @@ std::vector<int32_t> layers_of_model(const ExportedPlacement& placement) {
   const NamedPlacement& p = placement.named;
   const int32_t most = *std::max_element(p.numbers.begin(), p.numbers.end());
   if (*std::min_element(p.numbers.begin(), p.numbers.end()) < 0)
-    bad_input(placement.where, "nobody said which layers of the model its routers are in",
+    bad_input(placement.where, "it is not known which layers of the model its routers are in",
               "place again: a run of this program says it by the names of its routers, a trace when it is imported "
               "with --model-config "
               "config.json");

@@ -76,7 +76,7 @@ void TextOutput::give_up(int error, std::string_view doing) {
       error == ENOSPC || error == EIO || error == EDQUOT || error == EFBIG || error == EPIPE || error == EROFS;
   const std::string where = is_standard_output() ? "standard output" : path_;
   throw Error(disk ? ErrorKind::failed : ErrorKind::bad_input, where, std::string(doing) + ": " + std::strerror(error),
-              disk ? "make room or choose another place" : "choose a folder that is there and may be written");
+              disk ? "make room or choose another place" : "choose a folder that exists and can be written");
 }
 
 void TextOutput::drain() {

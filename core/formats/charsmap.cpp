@@ -68,7 +68,7 @@ void CharsMap::check_trie(const std::string& where) const {
   const auto enter = [&](uint32_t node) {
     const uint32_t unit = units_[node], base = base_of(node, unit);
     if ((base | 0xFF) >= size && size % 256 == 0) refuse("a transition leads outside");
-    if (size % 256 != 0) refuse("its size is no multiple of a block");
+    if (size % 256 != 0) refuse("its size is not a multiple of a block");
     if (ends_rule(unit)) {
       const uint32_t value = units_[base] & ~kValueBit;
       if (!(units_[base] & kValueBit) || value >= replacements_.size()) refuse("a replacement is missing");

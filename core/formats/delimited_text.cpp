@@ -154,7 +154,7 @@ void DelimitedText::read_names(std::span<const std::string_view> known, std::spa
   while (used_ > 0 && fields_[used_ - 1].empty()) --used_;
   names_.assign(fields_.begin(), fields_.begin() + used_);
   columns_ = names_.size();
-  if (columns_ == 0) wrong("has no names of columns: the first line names them");
+  if (columns_ == 0) wrong("has no names of columns, which belong in the first line");
   for (size_t i = 0; i < columns_; ++i)
     if (!names_[i].empty() && column(names_[i]) != static_cast<int64_t>(i))
       wrong_field(i, "the column " + in_quotes(names_[i]) + " occurs twice");

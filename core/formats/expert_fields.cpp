@@ -145,16 +145,16 @@ std::vector<int64_t> ExpertFields::numbers(std::string_view key) const {
 
 std::string ExpertFields::text(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_string()) wrong(key, "is no text");
+  if (!value.is_string()) wrong(key, "is not text");
   return value.get<std::string>();
 }
 
 std::vector<std::string> ExpertFields::texts(std::string_view key) const {
   const Json& value = at(key);
-  if (!value.is_array()) wrong(key, "is no list of words");
+  if (!value.is_array()) wrong(key, "is not a list of words");
   std::vector<std::string> list;
   for (const Json& item : value) {
-    if (!item.is_string()) wrong(key, "is no list of words");
+    if (!item.is_string()) wrong(key, "is not a list of words");
     list.push_back(item.get<std::string>());
   }
   return list;
@@ -228,8 +228,9 @@ std::string ExpertFields::unlike_numbers(const std::vector<int32_t>& with_expert
     if (least == most) return;
     const std::string range = ", from " + std::to_string(least) + " to " + std::to_string(most);
     add_to_list(text,
-                in_quotes(path_ + std::string(key)) + (by_layer ? " differs between layers" : " has unlike numbers") +
-                    range + ", and the " + std::string(taken) + " is taken for all layers",
+                in_quotes(path_ + std::string(key)) +
+                    (by_layer ? " differs between layers" : " has different numbers") + range + ", and the " +
+                    std::string(taken) + " is taken for all layers",
                 "; ");
   };
   for (const std::string_view key : kExperts) look_at(key, "largest");

@@ -9,15 +9,13 @@ namespace stormcell {
 
 /// Advice that several groups share.
 namespace remedy {
-inline constexpr std::string_view kTimesAlone =
-                                      "it has times and no routing: record the routing itself, docs/servers says how",
-                                  kPicture = "convert it to PNG or JPEG",
-                                  kNoProgram = "name the file that it reads or writes",
-                                  kAsTable = "export it as a table in UTF-8 with commas, or as JSON lines",
-                                  kFolderOfModel = "it belongs to a model: name the model's folder",
-                                  kTakeFolder =
-                                      "take the model's Hugging Face folder, with config.json and *.safetensors",
-                                  kImport = "stormcell import FILE -o S.storm";
+inline constexpr std::string_view
+    kTimesAlone = "it has times and no routing: record the routing itself, as the guide's page recordings shows",
+    kPicture = "convert it to PNG or JPEG", kNoProgram = "name the file that it reads or writes",
+    kAsTable = "export it as a table in UTF-8 with commas, or as JSON lines",
+    kFolderOfModel = "it belongs to a model: name the model's folder",
+    kTakeFolder = "take the model's Hugging Face folder, with config.json and *.safetensors",
+    kImport = "stormcell import FILE -o S.storm";
 }  // namespace remedy
 /// The kind has no reader.
 inline constexpr FileUses kNoUse;

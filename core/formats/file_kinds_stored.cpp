@@ -22,7 +22,7 @@ bool in_zip(Look look, std::string_view text) { return look.head.starts_with("PK
 // Files that replace the one that was wanted.
 constexpr std::array kReplacements = {
     FileKind{"empty", "empty", "get it again, or make it again", kNoUse, "", [](Look l) { return l.size == 0; }},
-    FileKind{"empty", "empty but for blanks", "get it again, or make it again",
+    FileKind{"empty", "a file that holds only blanks", "get it again, or make it again",
              FileUses(FileUse::data) | FileUse::calls | FileUse::labels, "", is_blank},
     FileKind{"download", "a download that is not finished", "wait until it is finished, or download it again", kNoUse,
              "", [](Look l) { return has_unfinished_ending(l.name); }},

@@ -41,7 +41,7 @@ bool is_trace(Look look) {
 constexpr std::array kCodings = {
     FileKind{"utf-32", "text in UTF-32", "save it as UTF-8: iconv -f UTF-32 -t UTF-8 FILE > NEW", kNoUse, "", is_utf32},
     FileKind{"utf-16", "text in UTF-16", "save it as UTF-8: iconv -f UTF-16 -t UTF-8 FILE > NEW", kNoUse, "", is_utf16},
-    FileKind{"carriage-returns", "text whose lines end with carriage returns alone",
+    FileKind{"carriage-returns", "text whose lines end with only carriage returns",
              "write it with line feeds: tr '\\r' '\\n' < FILE > NEW",
              FileUses(FileUse::data) | FileUse::calls | FileUse::labels, "", has_only_carriage_returns},
 };
@@ -136,7 +136,7 @@ constexpr std::array kServers = {
     FileKind{"placement", "a placement of TensorRT-LLM", kFrom, FileUse::placement, "",
              [](Look l) { return is_text(l) && holds(l, "initial_global_assignments:"); }},
     FileKind{"answers", "a file of answers of a server without routed_experts",
-             "ask the server for routed_experts: docs/servers says how", kNoUse, "",
+             "ask the server for routed_experts, as the guide's page recordings shows", kNoUse, "",
              // Questions with choices have none of the other keys. The second form is of SGLang's /generate.
              [](Look l) {
                if (l.json.has("meta_info")) return l.json.has("text") || l.json.has("output_ids");
@@ -162,7 +162,7 @@ constexpr std::array kTextTables = {
              [](Look l) {
                return is_text(l) && has_columns(l, {"turn", "layer", "slot", "expert"});
              }},
-    FileKind{"python-text", "a dictionary as Python prints it, which is no JSON",
+    FileKind{"python-text", "a dictionary as Python prints it, which is not JSON",
              "write it with json.dump() instead of print() or str()", FileUse::data, "", is_python_text},
     FileKind{"modelfile", "a Modelfile of Ollama", "name the GGUF file that it is made from", kNoUse, "FROM ",
              [](Look l) { return is_text(l) && has_in_name(l, {"modelfile"}); }},

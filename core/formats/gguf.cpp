@@ -18,7 +18,7 @@ std::span<const std::byte> f32_bytes_of(const GgufPlace& place, uint64_t data, s
   if (place.type != GgufFile::kF32) return {};
   const uint64_t size = *place.bytes();
   if (data > file.size() || place.offset > file.size() - data || size > file.size() - data - place.offset)
-    refuse_gguf(path, "a tensor lies beyond the file", "it may be truncated; copy it again");
+    refuse_gguf(path, "a tensor is beyond the end of the file", "it may be truncated; copy it again");
   return file.subspan(data + place.offset, size);
 }
 

@@ -127,7 +127,7 @@ class GgufHeaderReader {
   GgufList take_list(const std::string& key) {
     const auto of = bytes_.take<uint32_t>();
     GgufList found{.count = bytes_.take<uint64_t>()};
-    if (of >= GgufType::count || of == GgufType::list) wrong(in_quotes(key) + " is a list of what is not known");
+    if (of >= GgufType::count || of == GgufType::list) wrong(in_quotes(key) + " is a list of an unknown type");
     const bool is_taken = taker_ && taker_->takes(key);
     if (of == GgufType::text) {
       if (found.count > kMostGgufWords) wrong(in_quotes(key) + " would have " + std::to_string(found.count) + " texts");

@@ -62,7 +62,7 @@ class JpegReading {
   }
   [[noreturn]] void refuse(const std::string& where) const {
     if (last_ == JWRN_JPEG_EOF || last_ == JERR_INPUT_EOF) bad_input(where, "is truncated", "get the file again");
-    bad_input(where, "is no whole JPEG: " + std::string(reason_.data()), "get the file again, or convert it");
+    bad_input(where, "is not a whole JPEG: " + std::string(reason_.data()), "get the file again, or convert it");
   }
 
  private:

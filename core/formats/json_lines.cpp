@@ -114,7 +114,8 @@ void JsonLines::find_end() {
     if (depth == 0 && !text) return;
     if (text || !lines_.extend())
       bad_input(place(),
-                text ? "the line ends within a text of its JSON" : "the file ends within the JSON that begins here",
+                text ? "the line ends in the middle of a text of its JSON"
+                     : "the file ends in the middle of the JSON that begins here",
                 kCut);
   }
 }

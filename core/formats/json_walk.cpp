@@ -44,7 +44,7 @@ class JsonWalker {
     return went_on();
   }
   bool parse_error(size_t at, const std::string&, const nlohmann::detail::exception&) {
-    bad_input(where_, "is no JSON at byte " + std::to_string(at), "get the file again");
+    bad_input(where_, "is not JSON at byte " + std::to_string(at), "get the file again");
   }
 
  private:

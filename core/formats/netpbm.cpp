@@ -58,7 +58,7 @@ NetpbmPicture open_netpbm(const std::string& path) {
   file->read(0, std::as_writable_bytes(std::span(head)));
   if (head.empty()) bad_input(path, "is empty", kAgain);
   const bool colours = head.starts_with("P6");
-  if (!colours && !head.starts_with("P5")) bad_input(path, "is no picture of the formats P5 and P6", kAgain);
+  if (!colours && !head.starts_with("P5")) bad_input(path, "is not a picture of the formats P5 and P6", kAgain);
   HeaderReader header(head);
   header.skip(2);
   const auto width = header.number(), height = header.number(), largest = header.number();

@@ -84,7 +84,7 @@ class OnnxReader {
           f.value = bytes_.take<uint32_t>();
           break;
         default:
-          wrong("a field of a type that is not known");
+          wrong("a field of an unknown type");
       }
       f.begin = bytes_.at(), f.end = f.begin + (f.is_long ? f.value : 0);
       if (f.end > end) wrong("a field is longer than its message");
@@ -126,7 +126,7 @@ class OnnxReader {
   }
 
   void read_graph(const Field& of, int depth) {
-    if (depth > kDeepestGraph) wrong("graphs lie in each other too deeply");
+    if (depth > kDeepestGraph) wrong("graphs are nested too deeply");
     ++header_.graphs;
     each_field(of, [&](const Field& f) {
       if (f.number == 1) read_node(f, depth);

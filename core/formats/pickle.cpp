@@ -62,7 +62,8 @@ class Machine {
       if (code == '.') break;
       if (!(push_plain(code) || build(code) || remember(code) || call(code) ||
             (unknown_ == UnknownGlobals::kept && pass_over(code))))
-        wrong("instruction " + std::to_string(code) + " is none that torch.save() writes for tensors and plain values");
+        wrong("instruction " + std::to_string(code) +
+              " is not one that torch.save() writes for tensors and plain values");
     }
     if (stack_.size() != 1 || !marks_.empty()) wrong("it does not end with one value");
     return stack_[0];
@@ -247,7 +248,7 @@ class Machine {
   void append(const std::vector<PickleValue>& items, Kind kind) {
     if (kind == Kind::dict && items.size() % 2) wrong("a key without a value");
     PickleValue& to = top();
-    if (!to.is(kind)) wrong("items for what is no list or dictionary");
+    if (!to.is(kind)) wrong("items for something that is not a list or dictionary");
     to.node->items.insert(to.node->items.end(), items.begin(), items.end());
   }
 
@@ -279,7 +280,7 @@ class Machine {
     memo_[at] = top();
   }
   void recall(size_t at) {
-    if (at >= memo_.size()) wrong("it names a value that it did not keep");
+    if (at >= memo_.size()) wrong("it refers to a value that it did not keep");
     stack_.push_back(memo_[at]);
   }
 
@@ -330,7 +331,7 @@ class Machine {
             : nullptr;
     if (!storage || parts[0].text() != "storage" || !parts[2].is(Kind::text) || !parts[4].is(Kind::whole)) {
       if (unknown_ == UnknownGlobals::kept) return push_object("storage", {id});
-      wrong("a persistent id that is no storage");
+      wrong("a persistent id that is not a storage");
     }
     const PickleValue v = make(Kind::storage);
     v.node->tensor = std::make_unique<PickleTensor>();
@@ -342,7 +343,7 @@ class Machine {
   void reduce(const PickleValue& function, const PickleValue& arguments) {
     if (unknown_ == UnknownGlobals::kept && function.is(Kind::object))
       return push_object("call", {function, arguments});
-    if (!function.is(Kind::global) || !arguments.is(Kind::tuple)) wrong("a call of what is no function");
+    if (!function.is(Kind::global) || !arguments.is(Kind::tuple)) wrong("a call of something that is not a function");
     const std::string_view name = function.node->name;
     const auto given = arguments.items();
     if (unknown_ == UnknownGlobals::kept && reduce_unknown(name, given)) return;
@@ -423,7 +424,7 @@ class Machine {
     const auto numbers = [&](const PickleValue& of, std::vector<int64_t>& to) {
       if (!of.is(Kind::tuple) || of.items().size() > kMostDims) wrong("a tensor without a shape");
       for (const PickleValue& n : of.items()) {
-        if (!n.is(Kind::whole) || n.whole < 0) wrong("a tensor whose shape or strides are no numbers");
+        if (!n.is(Kind::whole) || n.whole < 0) wrong("a tensor whose shape or strides are not numbers");
         to.push_back(n.whole);
       }
     };

@@ -18,7 +18,7 @@ std::vector<float> without_opacity(const std::vector<float>& pixels, size_t came
   if (clear > 0)
     bad_input(
         where,
-        counted(static_cast<int64_t>(clear), "pixel") + " of it can be seen through, and nothing says what lies behind",
+        counted(static_cast<int64_t>(clear), "pixel") + " of it can be seen through, and nothing says what is behind",
         "lay it on a background first");
   return kept;
 }

@@ -88,7 +88,7 @@ PictureFile open_picture(const std::string& path) {
   const std::string head = head_of(path);
   const PictureFormat* format = format_beginning(head);
   if (!format) refuse_other_kind(path, FileUse::picture);
-  if (!format) bad_input(path, "is no picture that this version reads", "it reads " + picture_format_names());
+  if (!format) bad_input(path, "is not a picture that this version reads", "it reads " + picture_format_names());
   return format->open(path);
 }
 

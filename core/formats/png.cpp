@@ -41,7 +41,8 @@ class PngReading {
   }
   /// Throws what reason() says.
   [[noreturn]] void refuse(const std::string& where) const {
-    bad_input(where, early_ ? "is truncated" : "is no whole PNG: " + std::string(reason_.data()), "get the file again");
+    bad_input(where, early_ ? "is truncated" : "is not a whole PNG: " + std::string(reason_.data()),
+              "get the file again");
   }
 
  private:
@@ -157,7 +158,7 @@ PictureFile open_png(const std::string& path) {
 }
 #else
 PictureFile open_png(const std::string& path) {
-  bad_input(path, "is a PNG, and this build reads none: libpng was not there when it was made",
+  bad_input(path, "is a PNG, which this build cannot read: it was made without libpng",
             "install libpng-dev and build again, or convert it to PPM");
 }
 #endif

@@ -33,7 +33,7 @@ std::vector<AddedToken> added_tokens(const Json& config, const std::string& path
     constexpr int32_t kMaxId = 1 << 24;
     if (failure != std::errc() || end != id_text.data() + id_text.size() || token.id < 0 || token.id >= kMaxId ||
         !entry.is_object() || !entry.contains("content") || !entry["content"].is_string())
-      bad_input(path, "added_tokens_decoder: " + in_quotes(id_text) + " is no token", "get the file again");
+      bad_input(path, "added_tokens_decoder: " + in_quotes(id_text) + " is not a token", "get the file again");
     token.content = entry["content"].get<std::string>();
     const auto flag = [&](const char* name) {
       return entry.contains(name) && entry[name].is_boolean() && entry[name].get<bool>();
@@ -56,7 +56,7 @@ void take_token(const Json& config, const char* key, const std::string& path, Co
     return;
   }
   if (!value.is_string())
-    bad_input(path, in_quotes(key) + " is no token", "write it as a text, or as an object with \"content\"");
+    bad_input(path, in_quotes(key) + " is not a token", "write it as a text, or as an object with \"content\"");
   token.text = value.get<std::string>();
 }
 

@@ -49,7 +49,7 @@ bool TokenizerParts::flag(const Json& object, const char* key, bool otherwise) c
 
 int32_t TokenizerParts::id_of(const Json& value, const std::string& part) const {
   const int64_t id = value.is_number_integer() ? value.get<int64_t>() : -1;
-  if (id < 0 || id >= kMaxId) refuse(part + ": " + in_quotes(value.dump()) + " is no token id");
+  if (id < 0 || id >= kMaxId) refuse(part + ": " + in_quotes(value.dump()) + " is not a token id");
   return static_cast<int32_t>(id);
 }
 

@@ -62,7 +62,7 @@ TorchFile::TorchFile(std::shared_ptr<const MappedFile> file)
 void TorchFile::wrong(const std::string& what) const { bad_input(path(), what, "write it with torch.save()"); }
 
 TorchTensor TorchFile::tensor(const PickleValue* value, const std::string& name) const {
-  if (!value || !value->is(PickleValue::Kind::tensor)) wrong(name + " is no tensor");
+  if (!value || !value->is(PickleValue::Kind::tensor)) wrong(name + " is not a tensor");
   const PickleTensor& from = *value->node->tensor;
   TorchTensor tensor{from.dtype, from.shape, zip_.find(folder_ + "data/" + std::string(from.storage)), from.offset,
                      from.strides};

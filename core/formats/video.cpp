@@ -205,7 +205,7 @@ class FfmpegVideo : public Video {
     format_->protocol_whitelist = ffmpeg().av_strdup("");
     if (ffmpeg().avformat_open_input(&format_, nullptr, nullptr, nullptr) < 0) return false;
     if (const int error = ffmpeg().avformat_find_stream_info(format_, nullptr); error < 0)
-      refuse("is no whole video: " + text_of(error));
+      refuse("is not a whole video: " + text_of(error));
     const AVCodec* decoder = nullptr;
     const int stream = ffmpeg().av_find_best_stream(format_, AVMEDIA_TYPE_VIDEO, -1, -1, &decoder, 0);
     if (stream == AVERROR_DECODER_NOT_FOUND) refuse("is a video that FFmpeg's libraries of this machine cannot decode");
@@ -245,7 +245,7 @@ class FfmpegVideo : public Video {
   void open_decoder(const AVCodec* decoder) {
     codec_ = ffmpeg().avcodec_alloc_context3(decoder);
     if (!codec_ || ffmpeg().avcodec_parameters_to_context(codec_, stream_->codecpar) < 0)
-      refuse("is a video whose header cannot be used");
+      refuse("is a video with a header that cannot be used");
     codec_->thread_count = 1;  // the other cores run the network
     codec_->max_pixels = kMostPixels;
     codec_->err_recognition |= AV_EF_CRCCHECK | AV_EF_BITSTREAM | AV_EF_BUFFER | AV_EF_EXPLODE;

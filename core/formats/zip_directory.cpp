@@ -40,11 +40,11 @@ class ZipReader {
   /// The offset at which the bytes of an entry begin.
   uint64_t data_of(const ZipEntry& entry) {
     if (entry.header > bytes_.size() || bytes_.size() - entry.header < kLocalSize)
-      wrong(in_quotes(entry.name) + " lies beyond the file");
+      wrong(in_quotes(entry.name) + " is beyond the end of the file");
     expect(entry.header, kLocal, "header of an entry");
     const uint64_t begin =
         entry.header + kLocalSize + number<uint16_t>(entry.header + 26) + number<uint16_t>(entry.header + 28);
-    if (begin > bytes_.size()) wrong(in_quotes(entry.name) + " lies beyond the file");
+    if (begin > bytes_.size()) wrong(in_quotes(entry.name) + " is beyond the end of the file");
     if (entry.packed > bytes_.size() - begin)
       wrong(in_quotes(entry.name) + " is longer than the file", "it may be truncated; copy it again");
     return begin;
@@ -81,12 +81,13 @@ class ZipReader {
       const bool wide = d.begin == kIn64Wide || d.size == kIn64Wide || d.entries == kIn64;
       if (wide && at >= kLocatorSize && number<uint32_t>(at - kLocatorSize) == kLocator64) {
         const auto end = number<uint64_t>(at - kLocatorSize + 8);
-        if (end > bytes_.size() || bytes_.size() - end < kEnd64Size) wrong("its end record lies beyond the file");
+        if (end > bytes_.size() || bytes_.size() - end < kEnd64Size)
+          wrong("its end record is beyond the end of the file");
         expect(end, kEnd64, "end record");
         d = {number<uint64_t>(end + 48), number<uint64_t>(end + 40), number<uint64_t>(end + 32)};
       }
       if (d.begin > at || d.size > at - d.begin || d.entries > d.size / kCentralSize)
-        wrong("its directory lies beyond its end");
+        wrong("its directory is beyond its end");
       return d;
     }
     wrong("its directory is missing", "it may be truncated; copy it again");

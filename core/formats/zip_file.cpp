@@ -29,7 +29,7 @@ ZipFile::ZipFile(std::span<const std::byte> bytes, const std::string& path) {
   }
   std::sort(taken.begin(), taken.end());
   for (size_t i = 1; i < taken.size(); ++i)
-    if (taken[i].first < taken[i - 1].second) wrong("two of its entries lie in the same bytes");
+    if (taken[i].first < taken[i - 1].second) wrong("two of its entries share the same bytes");
 }
 
 }  // namespace stormcell

@@ -170,7 +170,7 @@ Request checked_request(const Graph& graph, std::string_view text, const std::st
   Request asked = parse_request(text, where, example_of(graph));
   const AnnotationRule* rule = find_rule(asked.key);
   if (!rule)
-    bad_input(where, quoted(asked.key) + " is no annotation",
+    bad_input(where, quoted(asked.key) + " is not an annotation",
               advice_on_word(
                   asked.key, kRules, [](const AnnotationRule& r) { return r.key; }, ""));
   if (const std::string problem = annotation_problem(asked.key, asked.word, rule->on); !problem.empty())

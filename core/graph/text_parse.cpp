@@ -85,7 +85,7 @@ class Parser {
     bool plain = !name.empty() && (name[0] < '0' || name[0] > '9');
     for (const char c : name) plain = plain && is_plain(c) && c != '+' && c != '*' && c != '-';
     if (!plain) line_.complain("expected a symbol, got " + quoted(name));
-    if (g_.find_symbol(name) != kNone) line_.complain("symbol " + name + " stands twice");
+    if (g_.find_symbol(name) != kNone) line_.complain("symbol " + name + " appears twice");
     g_.symbols.push_back(name);
   }
 
@@ -124,7 +124,7 @@ class Parser {
     }
     end();
     if (!spaces_.emplace(s.name, g_.spaces.next_id()).second)
-      line_.complain("space " + quoted(s.name) + " stands twice");
+      line_.complain("space " + quoted(s.name) + " appears twice");
     g_.spaces.push_back(std::move(s));
   }
 
@@ -145,13 +145,13 @@ class Parser {
   SpaceId known_space() {
     const std::string name = line_.name("the name of a space");
     const auto at = spaces_.find(name);
-    if (at == spaces_.end()) line_.complain("expected a space that stands above, got " + quoted(name));
+    if (at == spaces_.end()) line_.complain("expected a space that is defined above, got " + quoted(name));
     return at->second;
   }
   ValueId known_value() {
     const std::string name = line_.value_name();
     const auto at = values_.find(name);
-    if (at == values_.end()) line_.complain("expected a value that stands above, got %" + text_name(name));
+    if (at == values_.end()) line_.complain("expected a value that is defined above, got %" + text_name(name));
     return at->second;
   }
 
@@ -198,7 +198,8 @@ class Parser {
       if (!may_be_annotated(v, on)) line_.complain("expected no annotation of %" + text_name(v.name));
       annotation(v.annotations, on);
     }
-    if (!values_.emplace(v.name, g_.values.next_id()).second) line_.complain("%" + text_name(v.name) + " stands twice");
+    if (!values_.emplace(v.name, g_.values.next_id()).second)
+      line_.complain("%" + text_name(v.name) + " appears twice");
     return g_.values.add(std::move(v));
   }
 
@@ -209,7 +210,7 @@ class Parser {
     line_.expect("=");
     const std::string word = line_.name("the annotation's word");
     if (const std::string problem = annotation_problem(key, word, on); !problem.empty()) line_.complain(problem);
-    if (annotations.find(key)) line_.complain("annotation " + key + " stands twice");
+    if (annotations.find(key)) line_.complain("annotation " + key + " appears twice");
     annotations.set(key, word);
   }
 

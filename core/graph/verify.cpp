@@ -161,7 +161,7 @@ class Verifier {
       for (const ValueId defined_by : {space.decision, space.offsets})
         if (defined_by != kNone && !defined_[defined_by])
           fail(where, "%" + graph_.value(v).name + " lives over cells of " + space.name + ", where %" +
-                          graph_.value(defined_by).name + ", which tells them, is not known");
+                          graph_.value(defined_by).name + ", which defines them, is not known");
     }
   }
 
@@ -178,7 +178,7 @@ class Verifier {
       if (!graph_.nodes.holds(id)) fail("graph", "expected a node, got number " + to_text(id));
       const Node& node = graph_.node(id);
       const std::string where = node_text(node);
-      if (placed_[id]) fail(where, "stands in two places");
+      if (placed_[id]) fail(where, "appears in two places");
       placed_[id] = true;
       for (const ValueId v : node.inputs) use(v, where);
       const size_t bodies = body_count(*node.op);
@@ -187,7 +187,7 @@ class Verifier {
                         std::to_string(node.bodies.size()));
       const bool repeats = has_role(node, Role::repeat);
       // Executions of a router, replayed choices and the order of use are counted by the turns of one repeat.
-      if (repeats && in_repeat_) fail(where, "stands within another repeat: expected one that stands in none");
+      if (repeats && in_repeat_) fail(where, "is inside another repeat, and repeats do not nest");
       in_repeat_ |= repeats;
       for (size_t b = 0; b < node.bodies.size(); ++b) {
         const IdVector<ValueId, bool> outside = defined_;

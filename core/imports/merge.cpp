@@ -93,7 +93,7 @@ std::vector<Part> open_parts(const MergeOptions& options) {
     if (parts.size() == before) bad_input(path.file, "holds no imported trace", "import the parts, then merge them");
   }
   if (parts.size() < 2)
-    bad_input(options.parts[0], "is one part alone", "name another session, or import more of the trace into this one");
+    bad_input(options.parts[0], "is only one part", "name another session, or import more of the trace into this one");
   std::set<std::pair<std::string, int64_t>> seen;
   for (const Part& p : parts)
     if (!seen.insert({std::filesystem::weakly_canonical(p.told.session).string(), p.told.run}).second)

@@ -113,7 +113,7 @@ std::string missing_ranks(const std::set<int64_t>& ranks) {
   const std::string text = missing_text("rank", ranks, 0);
   if (text.empty()) return {};
   return text + ", by the largest rank that is there, " + std::to_string(*ranks.rbegin()) +
-         ": loads are those of the others alone";
+         ": the loads count the other ranks only";
 }
 
 std::vector<std::string> missing_files(const std::vector<std::string>& paths) {

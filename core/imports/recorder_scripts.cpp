@@ -49,7 +49,7 @@ std::string recorder_script(std::string_view name) {
   const bool known =
       std::any_of(scripts.begin(), scripts.end(), [&](const RecorderScript& s) { return s.name == name; });
   if (!known)
-    bad_input("NAME", in_quotes(name) + " is no recorder",
+    bad_input("NAME", in_quotes(name) + " is not a recorder",
               advice_on_word(name, scripts, [](const RecorderScript& s) { return s.name; }));
   return text_of(std::string(name));
 }

@@ -222,7 +222,7 @@ void add_folder(const std::string& folder, const std::string& told, const Progre
   for (const std::string& path : empty) out.warnings.push_back(path + ": " + why_unfinished(path) + "; left out");
   if (!others.empty())
     out.warnings.push_back(folder + ": " +
-                           counted(std::ssize(others), "file that is no trace is", "files that are no traces are") +
+                           counted(std::ssize(others), "file that is not a trace is", "files that are not traces are") +
                            " left out: " + kinds_text(others));
 }
 

@@ -34,7 +34,7 @@ std::string to_json(const FreshRequest& request) {
 FreshRequest parse_fresh_request(const std::string& text, const std::string& where) {
   const RequestJson j = parse_json_text(text, where);
   if (!value_at(j, "settings").is_object() || !value_at(j, "config").is_object())
-    bad_input(where, "is no request of a run to measure again", "optimize and run write it for themselves");
+    bad_input(where, "is not a request of a run to measure again", "optimize and run write it for themselves");
   FreshRequest request{
       flag_at(j, "beside_baseline"), j["settings"].dump(), j["config"].dump(), real_at(j, "seconds"), {}};
   for (const RequestJson& batch : list_at(j, "batches"))

@@ -15,7 +15,7 @@ std::string text_of(const Ratio& speed) {
 }
 
 /// The words that replace a speed that was not measured well enough.
-constexpr const char* kCostNotKnown = "no gain was seen, not measured well enough to say what it costs";
+constexpr const char* kCostNotKnown = "no gain was seen, and the cost was not measured well enough";
 
 std::string cost_text(const Ratio& speed) { return text_of(speed) + " of the speed without it"; }
 
@@ -72,7 +72,7 @@ std::vector<LeftOut> passes_that_always_miss(const std::vector<PassReport>& pass
     if (p.applied && p.fallbacks > 0 && p.guard_hits == 0)
       list.push_back({p.name, "left out: its guards never held on the " + std::to_string(batches) +
                                   (batches == 1 ? " batch that was" : " batches that were") +
-                                  " measured; these batches need what it leaves out"});
+                                  " measured; these batches need the parts that it leaves out"});
   return list;
 }
 

@@ -41,7 +41,7 @@ std::string unlike_attribute(const Node& x, const Node& y) {
 std::string unlike_annotations(const Graph& graph, const Node& x, const Node& y) {
   for (const Node* node : {&x, &y})
     if (has_grouped_form(*node) && node->annotations.find(kKernel))
-      return node_text(*node) + " has a kernel chosen for it alone";
+      return node_text(*node) + " has a kernel that was chosen only for it";
   const auto apart = [](const Annotations& a, const Annotations& b, const std::string& what) {
     const auto said = [](const Annotations& annotations) {
       return annotations.empty() ? " nothing" : to_text(annotations);
@@ -109,7 +109,7 @@ std::string AlikeBranches::note_sent(NodeId id) {
   for (size_t i = 0; i < node.outputs.size(); ++i) {
     if (sent[i] == kAllBranches) return "it works on slots already";
     if (!graph_.value(node.outputs[i]).annotations.empty())
-      return "rows that " + node_text(node) + " sends lie in a format of their own, and would not be sent";
+      return "rows that " + node_text(node) + " sends have a format of their own, and would not be sent";
     flow_of_[node.outputs[i]] = {node.inputs[0], members};
     flows_[id][sent[i]] = node.outputs[i];
   }

@@ -139,12 +139,12 @@ PassResult bf16_storage(const PassInput& input) {
   }
   storage.run();
   if (storage.count() == 0) {
-    result.reason = "no value is read by products in bf16 alone";
+    result.reason = "no value is read only by products in bf16";
     return result;
   }
   result.applied = true;
   result.reason = counted(storage.count(), "value") + " that only products in bf16 read " +
-                  (storage.count() == 1 ? "lies" : "lie") + " in bf16: " + storage.counts() +
+                  (storage.count() == 1 ? "is" : "are") + " stored in bf16: " + storage.counts() +
                   (has_guards(input.graph) ? " (fallbacks included)" : "");
   result.graph = storage.take();
   check_annotations(result.graph);

@@ -9,7 +9,7 @@
 namespace stormcell {
 
 inline constexpr PassOption kLeastCells = {
-    "min-cells", "routers that decided about fewer profiled cells stay as they are", PassOption::Kind::count, 32, 1,
+    "min-cells", "routers that decided about fewer profiled cells are not changed", PassOption::Kind::count, 32, 1,
     1e9};
 
 /// The branches that get all cells, by router; no branch gets some of them only.

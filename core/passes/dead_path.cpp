@@ -20,7 +20,7 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kNoWeight = "no weight is read by its dead branches alone";
+constexpr const char* kNoWeight = "no weight is read only by its unused branches";
 
 class DeadPath {
  public:

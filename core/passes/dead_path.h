@@ -8,7 +8,7 @@ namespace stormcell {
 
 inline constexpr PassOption kDeadShare = {
     "max-share",
-    "the largest share of a router's cells that a branch may have got and still be left out; above 0, guards miss even "
+    "a branch is left out if it got at most this share of the router's cells; above 0, guards miss even "
     "on the profiled data, and a miss runs all branches",
     PassOption::Kind::share,
     0,

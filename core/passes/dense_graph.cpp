@@ -55,7 +55,7 @@ class Densifier {
         if (graph().value(v).kind == ValueKind::ragged) return node_text(n) + " works on ragged cells";
         for (SpaceId s = space_of(v); s != kNone && graph().is_dynamic(s); s = graph().space(s).parent)
           if (!in_branch(s) || graph().space(s).branch == kAllBranches)
-            return node_text(n) + " works on other cells than those of single branches";
+            return node_text(n) + " works on cells other than those of single branches";
       }
     return {};
   }

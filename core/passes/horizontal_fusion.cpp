@@ -218,7 +218,7 @@ PassResult horizontal_fusion(const PassInput& input) {
         counted(std::ssize(fused), "router") + ": " + what + (has_guards(input.graph) ? " (fallbacks included)" : ""),
         refusals);
   } else {
-    result.reason = routers == 0 ? "the graph has no router whose branches are joined" : with_refusals({}, refusals);
+    result.reason = routers == 0 ? "no router of the graph has branches that are joined" : with_refusals({}, refusals);
   }
   return result;
 }

@@ -7,7 +7,7 @@
 namespace stormcell {
 
 inline constexpr PassOption kLeastBranches = {
-    "min-branches", "routers with fewer branches left stay as they are", PassOption::Kind::count, 1, 1, 65536};
+    "min-branches", "routers with fewer branches left are not changed", PassOption::Kind::count, 1, 1, 65536};
 inline constexpr std::array kHorizontalFusionOptions = {kLeastBranches};
 
 PassResult horizontal_fusion(const PassInput& input);

@@ -143,7 +143,7 @@ PassResult permanent_path(const PassInput& input) {
   result.same_bits = result.decides = !approximate;
   result.reason =
       (approximate ? "approximate: " : "") +
-      pass.reason(approximate ? "their decisions are not computed, and nothing tells when they would be others"
+      pass.reason(approximate ? "their decisions are not computed, and nothing shows when they would differ"
                               : "their branches run without waiting for the decision, which is checked afterwards");
   return result;
 }

@@ -7,7 +7,7 @@
 namespace stormcell {
 
 inline constexpr PassOption kApproximate = {
-    "approximate", "decisions are not computed: nothing tells when they would be others", PassOption::Kind::flag, 0};
+    "approximate", "decisions are not computed, and nothing shows when they would differ", PassOption::Kind::flag, 0};
 inline constexpr std::array kPermanentPathOptions = {kLeastCells, kApproximate};
 
 PassResult permanent_path(const PassInput& input);

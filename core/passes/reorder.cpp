@@ -192,7 +192,7 @@ class Reorder {
                            refusals);
     }
     if (input_.profile.routers.empty() && !input_.parameters) return kNoRouterProfiled;
-    return "nothing before a router waits for its decision: all is needed for it, or by most cells";
+    return "no work before a router can wait for its decision: the decision or most cells need all of it";
   }
 
   const PassInput& input_;

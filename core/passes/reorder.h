@@ -6,8 +6,12 @@
 
 namespace stormcell {
 
-inline constexpr PassOption kLeastSaved = {
-    "min-saved", "of the cells this share at least must not need what waits", PassOption::Kind::share, 0.02, 0, 1};
+inline constexpr PassOption kLeastSaved = {"min-saved",
+                                           "at least this share of the cells must not need the work that waits",
+                                           PassOption::Kind::share,
+                                           0.02,
+                                           0,
+                                           1};
 inline constexpr std::array kReorderOptions = {kLeastSaved};
 
 PassResult reorder(const PassInput& input);

@@ -229,8 +229,7 @@ std::string why_not(const Plan& plan, const MaskFacts* facts) {
   if (!plan.obstacle.empty()) return plan.obstacle;
   if (!facts) return "the data does not say which cells are padding";
   if (facts->real == facts->cells) return "the data has no padding";
-  if (plan.needs_padding_last && !facts->padding_last)
-    return "padding stands before real cells and could displace them";
+  if (plan.needs_padding_last && !facts->padding_last) return "padding comes before real cells and could displace them";
   if (plan.needs_some_in_each && !facts->some_in_each) return "some sequences have no real cell";
   return {};
 }

@@ -294,9 +294,9 @@ std::string text_of(const VerticalFusion::Counts& c, const ResidualChains& chain
                     counted(static_cast<int64_t>(chains.chains), "chain"),
                 "; ");
   if (separable > 0)
-    add_to_list(
-        parts, counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones behind them",
-        "; ");
+    add_to_list(parts,
+                counted(static_cast<int64_t>(separable), "depthwise convolution") + " in the pointwise ones after them",
+                "; ");
   return parts;
 }
 
@@ -320,7 +320,7 @@ PassResult vertical_fusion(const PassInput& input) {
   if (!result.applied) {
     result.reason = input.options.empty() ? "no product directly follows a norm or is directly followed by a scale, "
                                             "activation, gate or residual of its own"
-                                          : "no product has anything beside it that the options let it fold";
+                                          : "no product has a neighbour that the options let it fold";
     result.reason += apart;
     return result;
   }

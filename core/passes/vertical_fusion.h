@@ -15,7 +15,7 @@ inline constexpr PassOption kFoldResiduals = {"residuals", "sums into the produc
 inline constexpr PassOption kFoldFactors = {"factors", "numbers of single rows into the gather that sums them"};
 inline constexpr PassOption kFoldChains = {
     "chains", "residual blocks of convolutions with few channels into one step for all of them"};
-inline constexpr PassOption kFoldSeparable = {"separable", "a depthwise convolution into the pointwise one behind it"};
+inline constexpr PassOption kFoldSeparable = {"separable", "a depthwise convolution into the pointwise one after it"};
 inline constexpr std::array kVerticalFusionOptions = {kFoldNorms,     kFoldScales,  kFoldActivations, kFoldGates,
                                                       kFoldResiduals, kFoldFactors, kFoldChains,      kFoldSeparable};
 

@@ -123,14 +123,14 @@ std::string PlacementEdit::swap_fault(size_t layer, size_t slot, size_t other) c
 std::string PlacementEdit::replicate_fault(size_t layer, int32_t branch, size_t slot) const {
   if (holds(layer, rank_of(slot), branch)) return expert(branch) + " is on " + gpu(rank_of(slot)) + " already";
   const int32_t old = placement_.layers[layer][slot];
-  if (old >= 0 && !stands_elsewhere(layer, slot)) return expert(old) + " stands there alone: it would be nowhere";
+  if (old >= 0 && !stands_elsewhere(layer, slot)) return expert(old) + " has no other slot and would be on no GPU";
   return {};
 }
 
 std::string PlacementEdit::drop_fault(size_t layer, size_t slot) const {
   const int32_t old = placement_.layers[layer][slot];
   if (old < 0) return "the slot is empty";
-  return stands_elsewhere(layer, slot) ? std::string() : expert(old) + " stands there alone: it would be nowhere";
+  return stands_elsewhere(layer, slot) ? std::string() : expert(old) + " has no other slot and would be on no GPU";
 }
 
 void PlacementEdit::apply(const PlacementChange& change) {

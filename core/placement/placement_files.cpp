@@ -40,7 +40,7 @@ int32_t number_of(std::string_view text, int32_t most, const std::string& where,
 LayerSlots slots_of(const Json& list, int32_t layer, const std::string& where) {
   LayerSlots out;
   if (!list.is_array() || list.empty() || list.size() > static_cast<size_t>(kMostSlots))
-    wrong(where, "layer " + std::to_string(layer) + " is no list of 1 to " + std::to_string(kMostSlots) + " slots");
+    wrong(where, "layer " + std::to_string(layer) + " is not a list of 1 to " + std::to_string(kMostSlots) + " slots");
   for (const Json& slot : list) {
     if (!slot.is_number_integer() || slot.get<int64_t>() < 0 || slot.get<int64_t>() > kMostSlots)
       wrong(where, "layer " + std::to_string(layer) + " has a slot of " + slot.dump().substr(0, 40));
@@ -51,7 +51,7 @@ LayerSlots slots_of(const Json& list, int32_t layer, const std::string& where) {
 
 void add_layers(const Json& list, PlacementFile& out, const std::string& where) {
   if (!list.is_array() || list.empty() || list.size() > static_cast<size_t>(kMostLayers))
-    wrong(where, "is no list of 1 to " + std::to_string(kMostLayers) + " layers");
+    wrong(where, "is not a list of 1 to " + std::to_string(kMostLayers) + " layers");
   for (const Json& layer : list) {
     const int32_t number = out.layers.size();
     out.layers[number] = slots_of(layer, number, where);
@@ -105,7 +105,7 @@ void read_ascend(const Json& json, PlacementFile& out, const std::string& where)
     LayerSlots& slots = out.layers[static_cast<int32_t>(number)];
     for (const auto& [device, held] : devices) {
       if (held.size() != devices.begin()->second.size())
-        wrong(where, "layer " + std::to_string(number) + ": devices hold unlike numbers of experts");
+        wrong(where, "layer " + std::to_string(number) + ": devices hold different numbers of experts");
       slots.insert(slots.end(), held.begin(), held.end());
     }
   }
@@ -159,7 +159,7 @@ class YamlReader {
         continue;
       }
       const size_t colon = line.find(':');
-      if (colon == std::string_view::npos) wrong_line("is no KEY: VALUE");
+      if (colon == std::string_view::npos) wrong_line("is not KEY: VALUE");
       const std::string_view key = trimmed(line.substr(0, colon)), value = trimmed(line.substr(colon + 1));
       if (!indented) in_layers = key == "initial_global_assignments";
       if (!indented && key == "num_slots") slots_ = number_of(value, kMostSlots, lines_.place(), "num_slots");
@@ -260,7 +260,7 @@ PlacementFile parse_placement_file(std::string_view text, const std::string& whe
       return out;
     }
   }
-  refuse_file(where, text, FileUse::placement, "is no placement of SGLang, vLLM or TensorRT-LLM", write_again());
+  refuse_file(where, text, FileUse::placement, "is not a placement of SGLang, vLLM or TensorRT-LLM", write_again());
 }
 
 Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t>& numbers, int32_t model_layers,
@@ -274,7 +274,7 @@ Placement placement_in_file(const PlacementFile& file, const std::vector<int32_t
   for (size_t i = 0; i < order.size(); ++i) counted[order[i]] = static_cast<int32_t>(i);
   for (size_t l = 0; l < numbers.size(); ++l) {
     if (file.by_model_layer && numbers[l] < 0)
-      bad_input(where, "counts the layers of the model, and nobody said which of them the trace has",
+      bad_input(where, "counts the layers of the model, and it is not known which of them the trace has",
                 "import the trace with --model-config config.json");
     const int32_t number = file.by_model_layer ? numbers[l] : counted[l];
     const auto found = file.layers.find(number);

@@ -45,7 +45,7 @@ std::string to_json(const NamedPlacement& p) {
 
 NamedPlacement parse_placement(const std::string& text, const std::string& where) {
   const nlohmann::json json = parse_json_text(text, where);
-  if (text_at(json, "schema") != "stormcell.placement/1") bad_input(where, "is no stormcell.placement/1", kAgain);
+  if (text_at(json, "schema") != "stormcell.placement/1") bad_input(where, "is not stormcell.placement/1", kAgain);
   NamedPlacement out;
   out.nodes = number_at(json, "nodes", where);
   out.placement.ranks = number_at(json, "ranks", where);

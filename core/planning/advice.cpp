@@ -55,7 +55,7 @@ std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
       const std::optional<PairedDifference> d = difference(f, chosen, other, figure);
       known = known && d, may_be = may_be || (d && d->may_be_chance());
     }
-    const std::string name(other == LayoutRole::from ? "what stands now" : to_text(other));
+    const std::string name(other == LayoutRole::from ? "the current layout" : to_text(other));
     if (may_be) chance.push_back(name);
     if (!may_be && !known) unknown.push_back(name);
   }
@@ -113,14 +113,14 @@ std::string advice_of(const PlaceFigures& f) {
                  judged_by(*result),
                  from ? LayoutRole::from : LayoutRole::contiguous,
                  result->held_out ? "on what was held out" : "on what it was fitted to: nothing was held out",
-                 from ? "the one that stands now" : "the contiguous one"};
+                 from ? "the current one" : "the contiguous one"};
   if (f.aim != PlacementAim::traffic)
     if (auto advice = advice_on_cost(f, c)) return *advice;
   if (auto advice = advice_on_traffic(f, c)) return *advice;
   const auto chance = [&](LayoutRole chosen) { return by_chance(f, c, chosen, {&PairedFigures::imbalance}); };
   if (c.stay.imbalance <= c.eplb.imbalance && c.stay.imbalance <= c.result.imbalance)
-    return "stay: nothing is more even than " +
-           std::string(from ? "the layout that stands now " : "the contiguous layout ") + c.where + chance(c.stays);
+    return "stay: nothing is more even than " + std::string(from ? "the current layout " : "the contiguous layout ") +
+           c.where + chance(c.stays);
   if (c.eplb.imbalance <= c.result.imbalance)
     return "eplb: nothing is more even than what its rule gives " + c.where + chance(LayoutRole::eplb);
   return "result: it is the most even one " + c.where + chance(LayoutRole::result);

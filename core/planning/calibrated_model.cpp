@@ -52,7 +52,7 @@ FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSi
   if (const double more = bytes / sizes.back().bytes; more > 1 + 1e-9)
     return no_line("a step moves " +
                    (more < 10 ? std::to_string(more).substr(0, 3) : std::to_string(std::lround(more))) +
-                   " times the largest size that is told");
+                   " times the largest measured size");
   const auto far = [&](const PredictedSize& s) { return std::fabs(std::log(s.bytes / bytes)); };
   const PredictedSize& at =
       *std::min_element(sizes.begin(), sizes.end(), [&](const auto& a, const auto& b) { return far(a) < far(b); });
@@ -64,11 +64,11 @@ FittedLine line_at(const Calibration& calibration, const std::vector<PredictedSi
   // The surer side alone says the rate.
   if (below && above && below->predicted.kind != above->predicted.kind)
     (below->predicted.kind < above->predicted.kind ? above : below) = nullptr;
-  if (!below && !above) return no_line("one size alone is told, so nobody knows what of its time is start-up");
+  if (!below && !above) return no_line("only one size was measured, so its start-up time is not known");
   const PredictedSize &low = below ? *below : at, &high = above ? *above : at;
   FittedLine line;
   line.us_per_byte = (*high.predicted.us - *low.predicted.us) / (high.bytes - low.bytes);
-  if (!(line.us_per_byte > 0)) return no_line("more bytes took no longer, which is no rate");
+  if (!(line.us_per_byte > 0)) return no_line("more bytes took no longer, so there is no rate");
   line.t0_us = *at.predicted.us - line.us_per_byte * at.bytes;
   if (line.t0_us < 0) line.t0_us = 0, line.us_per_byte = *at.predicted.us / at.bytes;
   // A line is never one measured call.

@@ -130,7 +130,7 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
   if (c.op.empty()) bad_input(where, "op is missing", "dispatch, combine, experts, product or grouped");
   if (c.gpu.empty()) bad_input(where, "gpu is missing", kColumns);
   if (times == CallTimes::needed && !(c.us > 0))
-    bad_input(where, "us is no time above 0", "each call needs its microseconds");
+    bad_input(where, "us is not a time above 0", "each call needs its microseconds");
   if (!c.is_grouped() && !c.rows_each.empty()) bad_input(where, "rows_each belongs to op \"grouped\"", kColumns);
   if (c.has_weights()) {
     if (c.dtype.empty())
@@ -160,13 +160,13 @@ void check_call(const MeasuredCall& c, CallTimes times, const std::string& where
 
 int64_t as_count(double value, const char* name, const std::string& where) {
   if (!(value >= 0 && value <= kMostCount) || value != std::floor(value))
-    bad_input(where, std::string(name) + " is no whole number from 0 to 10^12", kColumns);
+    bad_input(where, std::string(name) + " is not a whole number from 0 to 10^12", kColumns);
   return static_cast<int64_t>(value);
 }
 
 double as_real(double value, const char* name, const std::string& where) {
   if (!(value >= 0 && value <= kMostUs))
-    bad_input(where, std::string(name) + " is no number from 0 to 10^12", kColumns);
+    bad_input(where, std::string(name) + " is not a number from 0 to 10^12", kColumns);
   return value;
 }
 
@@ -175,7 +175,7 @@ std::string as_text(std::string text, const TextField& field, const std::string&
       std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20; });
   if (text.size() > field.most || control || find_invalid_utf8(text) != std::string_view::npos)
     bad_input(where,
-              std::string(field.name) + " is no line of UTF-8 of at most " + std::to_string(field.most) + " bytes",
+              std::string(field.name) + " is not a line of UTF-8 of at most " + std::to_string(field.most) + " bytes",
               kColumns);
   return text;
 }
@@ -206,7 +206,7 @@ void read_row(DelimitedText& table, MeasuredCall& c) {
 void refuse_unlike_calls(const std::string& path, std::string_view text, FileUse wanted) {
   const std::optional<KnownFile> known = known_kind({text, path}, path);
   if (known && !known->kind->uses.has(FileUse::calls) && !known->kind->uses.has(wanted))
-    refuse_file(path, text, wanted, "is no table", wanted == FileUse::calibration ? kWriteOne : kColumns);
+    refuse_file(path, text, wanted, "is not a table", wanted == FileUse::calibration ? kWriteOne : kColumns);
 }
 
 /// Nearest names find misspelt columns: a missing column that is needed is refused, any other column that is not read
@@ -300,7 +300,7 @@ CallsFile read_calls(const std::string& path, CallTimes times, double nic_gbit, 
   CallsFile out;
   if (is_calibration_text(text)) {
     const std::optional<KnownFile> known = known_kind({text, path}, path);
-    if (known && known->kind->id == "json-lines") refuse_file(path, text, wanted, "is no calibration", kWriteOne);
+    if (known && known->kind->id == "json-lines") refuse_file(path, text, wanted, "is not a calibration", kWriteOne);
     const nlohmann::json json = parse_json_text(text, path);
     if (!json.is_object() || !json.contains("schema") || json["schema"] != "stormcell.calibration/1")
       refuse_file(path, text, wanted, "has a schema that is not \"stormcell.calibration/1\"", kWriteOne);

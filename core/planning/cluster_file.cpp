@@ -67,14 +67,14 @@ class ClusterReader {
     const nlohmann::json& rows = value_at(json_, kRankCost);
     const size_t ranks = c.ranks();
     const std::string name = kRankCost;
-    if (!rows.is_array()) wrong(name + " is no list of rows");
+    if (!rows.is_array()) wrong(name + " is not a list of rows");
     if (ranks > kMostRanksOfCost) wrong(name + " is for at most " + std::to_string(kMostRanksOfCost) + " GPUs");
     if (rows.size() != ranks)
       wrong(name + " has " + std::to_string(rows.size()) + " rows, the cluster has " + std::to_string(ranks) + " GPUs");
     double within = 0, between = 0;
     for (size_t from = 0; from < ranks; ++from) {
       const std::string row = name + " " + std::to_string(from);
-      if (!rows[from].is_array()) wrong(row + " is no list");
+      if (!rows[from].is_array()) wrong(row + " is not a list");
       if (rows[from].size() != ranks)
         wrong(row + " has " + std::to_string(rows[from].size()) + " costs, the cluster has " + std::to_string(ranks) +
               " GPUs: it is not square");
@@ -82,7 +82,7 @@ class ClusterReader {
         const nlohmann::json& cost = rows[from][to];
         const double ns = cost.is_number() ? cost.get<double>() : -1;
         const std::string pair = row + " to " + std::to_string(to);
-        if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is no cost from 0 to 10^9 ns a byte: no bandwidth is none");
+        if (!(ns >= 0) || ns > kMostNs) wrong(pair + " is not a cost from 0 to 10^9 ns a byte: no bandwidth is none");
         if (from == to && ns > 0) wrong(pair + " is not 0: what stays is not sent");
         if (from != to && ns < kLeastNs)
           wrong(pair + " is " + (ns > 0 ? "below 10^-9 ns a byte" : "0") + ": no link is endlessly fast");
@@ -101,7 +101,7 @@ class ClusterReader {
   }
 
   [[noreturn]] void wrong(const std::string& what) const {
-    bad_input(path_, what, "resources/clusters/2x8-h100.json shows what a cluster is");
+    bad_input(path_, what, "the guide's page placement says what a cluster file holds");
   }
 
   const nlohmann::json& part(const char* key) const {
@@ -113,12 +113,12 @@ class ClusterReader {
   int32_t count(const nlohmann::json& of, const char* key) const {
     const int64_t value = whole_at(of, key);
     if (value < 1 || value > kMostRanks)
-      wrong(std::string(key) + " is no whole number from 1 to " + std::to_string(kMostRanks));
+      wrong(std::string(key) + " is not a whole number from 1 to " + std::to_string(kMostRanks));
     return static_cast<int32_t>(value);
   }
   double rate(const nlohmann::json& of, const std::string& name, const char* key) const {
     const double value = real_at(of, key);
-    if (!(value > 0) || !std::isfinite(value)) wrong(name + " is no number above 0");
+    if (!(value > 0) || !std::isfinite(value)) wrong(name + " is not a number above 0");
     return value;
   }
 

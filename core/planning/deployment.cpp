@@ -75,7 +75,7 @@ std::string why_not_slots(const RecordedSlots& slots, const PlaceTask& task) {
   for (size_t l = 0; l < slots.layers.size(); ++l)
     if (!as_placed(task.before.layers[l], slots.layers[l].expert, task.shape.ranks))
       return "it was recorded under another placement: in " + task.layout.routers[l].name +
-             " other experts stand on a GPU";
+             " other experts are on a GPU";
   return {};
 }
 

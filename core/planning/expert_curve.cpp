@@ -81,7 +81,7 @@ class CurveFinder {
     const RowRange& asked = rows_.range;
     if (!curve.reaches(asked.least) || !curve.reaches(asked.most)) {
       out.why_not = "experts get " + rounded(asked.least) + " to " + rounded(asked.most) +
-                    " rows, and what was measured tells " + rounded(std::ceil(curve.least_told())) + " to " +
+                    " rows, and the measured calls cover " + rounded(std::ceil(curve.least_told())) + " to " +
                     rounded(curve.most_told());
       return out;
     }

@@ -116,7 +116,7 @@ int32_t bits_of_weights(std::string_view dtype) {
 std::optional<ModelSizes> find_model_sizes(const SizeOptions& options, const RunSummary& run, const RunLayout& layout,
                                            std::string_view model) {
   if (!options.dtype.empty() && bits_of_weights(options.dtype) == 0)
-    bad_input("--dtype", in_quotes(options.dtype) + " is no number format of weights",
+    bad_input("--dtype", in_quotes(options.dtype) + " is not a number format of weights",
               advice_on_word(options.dtype, {"f32", "bf16", "f16", "f8", "i8", "f4"}, ""));
   std::optional<ModelSizes> sizes = widths_of(options, run, layout, model);
   if (!sizes) return {};

@@ -166,7 +166,7 @@ class NcclTestsReader {
     in_list_ = true;
     // The host, "device", its number, its bus, the name.
     const auto on = std::find(words.begin(), words.end(), "on");
-    if (words.end() - on < 6 || on[2] != "device") wrong("is no line of a rank and its device");
+    if (words.end() - on < 6 || on[2] != "device") wrong("is not a line of a rank and its device");
     std::string name;
     for (auto word = on + 5; word != words.end(); ++word) name += (name.empty() ? "" : " ") + *word;
     const std::string gpu = gpu_label(name);

@@ -68,18 +68,18 @@ std::vector<std::string> warnings_of(const SearchOutcome& found, const std::stri
   if (!task.from_doubt.empty()) warnings.push_back(task.from_doubt);
   if (const int32_t layers = layers_with_idle_replicas(task.before); !from.empty() && layers > 0)
     warnings.push_back("in " + counted(layers, "layer") + " of " + from +
-                       " two replicas of an expert lie on one GPU: the second brings nothing");
+                       " two replicas of an expert are on one GPU, and the second brings nothing");
   if (const int32_t layers = layers_with_idle_replicas(found.result);
       layers > 0 && (from.empty() || found.result != task.before))
     warnings.push_back(
         "in " + counted(layers, "layer") +
-        " two replicas of an expert lie on one GPU, as the EPLB rule may put them: the second brings nothing");
+        " two replicas of an expert are on one GPU, as the EPLB rule may put them, and the second brings nothing");
   const bool held_out = task.loads.held_out_units > 0;
   if (!held_out) warnings.emplace_back("nothing is held out, so the figures are those that were fitted");
   if (task.routes && task.routes->parts.requests == 1)
-    warnings.push_back("the trace is one request, and one request is one request: " +
+    warnings.push_back("the trace is one request, so " +
                        std::string(held_out ? "what is held out is its own end, and " : "") +
-                       "others may route otherwise");
+                       "other requests may be routed differently");
   else if (task.routes && held_out && task_lacks(task, "requests"))
     warnings.emplace_back(
         "the data lacks requests: what is held out is later in time, and may be of the same requests");
@@ -342,7 +342,7 @@ SolvedPlacement judge_outcome(const PlaceOptions& options, const SessionReader& 
   if (!paired.says_something() && paired.parts().count > 0)
     f.warnings.push_back("what is held out is " + counted_parts(paired.parts().count, paired.parts().unit) +
                          ", fewer than " + std::to_string(kFewestParts) +
-                         ": whether differences may be chance is not known");
+                         ", so it is not known whether differences may be chance");
   if (paired.says_something()) {
     f.paired_by = paired.parts().unit, f.paired_parts = paired.parts().count;
     const auto compare = [&](const Layout& a, const Layout& b) {

@@ -39,14 +39,15 @@ int32_t branches_of(const RunLayout& layout, const std::string& session) {
   if (layout.routers.empty()) bad_input(session, "the run has no routers", "name another run");
   const auto is_exit = [](const RouterInfo& r) { return r.protocol == to_text(ProtocolKind::exit_threshold); };
   if (std::all_of(layout.routers.begin(), layout.routers.end(), is_exit))
-    bad_input(session, "its routers are exits, no experts: nothing to place", "name a run of a model with experts");
+    bad_input(session, "its routers are exits and not experts, so there is nothing to place",
+              "name a run of a model with experts");
   const RouterInfo& first = layout.routers[0];
   for (const RouterInfo& r : layout.routers)
     if (r.branches != first.branches)
       bad_input(session,
                 r.name + " has " + counted(r.branches, "branch") + ", " + first.name + " has " +
                     std::to_string(first.branches),
-                "only layers of equally many experts are placed");
+                "only layers with equal numbers of experts can be placed");
   return first.branches;
 }
 
@@ -110,18 +111,19 @@ void find_objective(const PlaceOptions& options, const SessionReader& session, P
   if (!task.sizes) {
     if (!options.step.backend.empty() || follows(options) || options.step.tokens_per_step > 0 || options.step.p95 ||
         options.amortise > 0 || !options.calibration.empty())
-      bad_input(session.path(), "says no sizes of the model, so nobody knows what a step costs",
+      bad_input(session.path(), "does not say the sizes of the model, so the cost of a step is not known",
                 "--model-config config.json, or --hidden N --ffn N");
     return;
   }
   if (!task.routes && options.step.tokens_per_step == 0 && task_lacks(task, "steps")) {  // one sum is no step
     if (!options.calibration.empty())
-      bad_input("--calibration", "is of steps, and the data is one sum of many",
+      bad_input("--calibration", "is about steps, and the data is one sum of many",
                 "--tokens-per-step N draws steps of N tokens");
     return;
   }
   if (options.step.capacity_factor > 0 && options.step.tokens_per_step == 0 && task_lacks(task, "steps"))
-    bad_input("--capacity-factor", "is of the choices of a step, and the data does not say which tokens were one",
+    bad_input("--capacity-factor",
+              "is about the choices of a step, and the data does not say which tokens were one step",
               "--tokens-per-step N draws steps of N tokens");
   const CostModel& model = task.model = cost_model_of(task.cluster, *task.sizes, task.oversubscription);
   if (task.routes)

@@ -346,7 +346,7 @@ class PlacementSearch {
     const int32_t ranks = task_.shape.ranks;
     if (options_.redundant > 0)
       bad_input("--redundant", "--solver exact places each expert once", "leave spare slots out");
-    if (options_.step.p95) bad_input("--p95", "--solver exact knows means alone", "leave --p95 out");
+    if (options_.step.p95) bad_input("--p95", "--solver exact works with means only", "leave --p95 out");
     const bool follow = by_cost_ && task_.objective->residence() == Residence::follow;
     if (follow && !come_from_the_layer_before())
       bad_input("--residence",

@@ -14,13 +14,13 @@ constexpr std::array kSolvers = {
     PlacementSolver{SolverKind::eplb, "eplb",
                     "the EPLB rule: replicas for the most loaded experts, then packing by load", false, false},
     PlacementSolver{SolverKind::load, "load",
-                    "balance alone: what the EPLB rule leaves is mended, and no replica lies idle", false, true},
-    PlacementSolver{
-        SolverKind::joint, "joint",
-        "what steps cost, or traffic at about EPLB's balance (--aim), by searches that a validation part judges", true,
-        true},
+                    "balance only: it improves what the EPLB rule leaves, and no replica is idle", false, true},
+    PlacementSolver{SolverKind::joint, "joint",
+                    "the cheapest steps, or the least traffic at about EPLB's balance (--aim), by searches that a "
+                    "validation part judges",
+                    true, true},
     PlacementSolver{SolverKind::exact, "exact",
-                    "the same aims, the best there is: up to 8 experts on 4 GPUs, no spare slots", true, true},
+                    "the best placement for the same aims, up to 8 experts on 4 GPUs, without spare slots", true, true},
     PlacementSolver{SolverKind::keep, "keep",
                     "the layout that --from names, else the contiguous one that servers begin with", false, false},
 };
@@ -32,7 +32,7 @@ std::vector<PlacementSolver> placement_solvers() { return {kSolvers.begin(), kSo
 const PlacementSolver& find_placement_solver(std::string_view id) {
   for (const PlacementSolver& solver : kSolvers)
     if (solver.id == id) return solver;
-  bad_input("--solver", in_quotes(id) + " is no solver",
+  bad_input("--solver", in_quotes(id) + " is not a solver",
             advice_on_word(id, kSolvers, [](const PlacementSolver& s) { return s.id; }));
 }
 

@@ -98,7 +98,7 @@ class ProductReader {
       if (of.size() != 2 && of.size() != 3)
         bad_input(name_,
                   first.name + " is one of " + counted(std::ssize(of), "product") + " of its expert, not of 2 or 3",
-                  "times are told of experts of two products, or three where they are gated");
+                  "an expert has two products, or three if it is gated");
       for (const size_t i : of) {
         const bool is_last = i == of.back();
         steps_[i] = ExpertStep{expert.first, expert.second, is_last ? sizes->ffn : sizes->hidden,
@@ -113,7 +113,7 @@ class ProductReader {
     const double rows = branches * step.flops / (2 * static_cast<double>(expert.inputs) * expert.outputs);
     if (step.flops <= 0 || (rows > 0.5 && std::fabs(rows - std::round(rows)) <= std::min(1e-6 * rows, 0.25))) return;
     bad_input(name_,
-              step.name + " is no product with " + std::to_string(expert.inputs) + " x " +
+              step.name + " is not a product with " + std::to_string(expert.inputs) + " x " +
                   std::to_string(expert.outputs) + " weights, which " + source + " says",
               "--hidden and --ffn are the widths of a token and of an expert");
   }
@@ -159,7 +159,7 @@ class ProductReader {
     if (!varies)
       bad_input(name_,
                 out.empty() ? "has no number of rows at which a product was timed three times"
-                            : "timed products at " + counted(out[0].rows, "row") + " alone, which is no curve",
+                            : "timed products at " + counted(out[0].rows, "row") + " only, which is not a curve",
                 "record more batches, of several sizes: --batch, --length");
     return out;
   }

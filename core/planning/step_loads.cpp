@@ -70,7 +70,7 @@ std::optional<Phase> parse_phase(std::string_view word) {
     if (word == to_text(phase)) return phase;
     known.emplace_back(to_text(phase));
   }
-  bad_input("--phase", in_quotes(word) + " is no phase of a placement",
+  bad_input("--phase", in_quotes(word) + " is not a phase of a placement",
             advice_on_word(word, known, "") + "; place takes each of both too");
 }
 

@@ -27,14 +27,15 @@ Residence residence_of(const StepOptions& options, const TokenRoutes* routes) {
   const Residence residence = parse_word("--residence", options.residence, kResidences, Residence::home);
   if (residence == Residence::home) return residence;
   if (!routes || !routes->heaviest_first)
-    bad_input("--residence", "follow goes by the weights of single choices, and the data lacks them",
+    bad_input("--residence", "follow needs the weights of single choices, and the data lacks them",
               "record the weights, or leave it out");
   if (rule_of(options) != ReplicaRule::even)
     bad_input("--residence",
               "follow beside --replicas nearest: which replica is nearest depends on where the token is, that on its "
               "replica of the layer "
               "before, and so on to the first layer, so no move could be costed by its own layer and the next",
-              "leave --replicas out (replicas share evenly), or --residence (the nearest of where a token lives)");
+              "leave --replicas out (replicas share evenly), or leave --residence out (the replica nearest to the "
+              "token's home)");
   return residence;
 }
 

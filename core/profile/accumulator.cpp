@@ -87,7 +87,8 @@ void ProfileAccumulator::check(const BatchRecord& batch) const {
     wrong("batch " + std::to_string(batch.number) + " came after batch " + std::to_string(last_));
   for (const int64_t item : batch.items())
     if (item < 0)
-      wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) + " is no item of a data set");
+      wrong("item " + std::to_string(item) + " of batch " + std::to_string(batch.number) +
+            " is not an item of a data set");
   for (size_t i = 0; i < batch.spaces(); ++i) {
     const SpaceRecord s = batch.space(i);
     const size_t cells = s.cells.cells();

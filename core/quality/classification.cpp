@@ -44,7 +44,7 @@ class ClassJudge final : public TaskJudge {
     if (strangers_.empty()) return all;
     const auto [item, label] = *strangers_.begin();
     const auto some = std::ssize(strangers_);
-    all.push_back(data_.name() + ": " + counted(some, "label is no class", "labels are no classes") +
+    all.push_back(data_.name() + ": " + counted(some, "label is not a class", "labels are not classes") +
                   " of the model, which has " + with_commas(classes_) + "; the first is " + in_quotes(label) + ", of " +
                   data_.place(item) + "; accuracy leaves such items out");
     return all;

@@ -77,7 +77,7 @@ void read_parts(const Json& json, SimulationTold& out) {
 SimulationTold parse_simulation(const std::string& text, const std::string& where) {
   const Json json = json_or_null(text);
   if (text_at(json, "schema") != "stormcell.simulate/1")
-    bad_input(where, "is no stormcell.simulate/1", "stormcell simulate --json FILE");
+    bad_input(where, "is not stormcell.simulate/1", "stormcell simulate --json FILE");
   SimulationTold out;
   read_about(json, out);
   read_parts(json, out);

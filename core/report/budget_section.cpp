@@ -13,7 +13,7 @@ std::string lead(const BudgetFigures& b) {
       " in all as they are laid out. Under <code>--weight-budget</code> there was room for " +
       (all ? "all of them"
            : bytes(b.slot_bytes + b.pinned_bytes) + " at a time, and the others were read while batches ran") +
-      ". Times on this page are times under this budget: they compare with those of the same budget alone.");
+      ". Times on this page are times under this budget: they compare only with those of the same budget.");
 }
 
 std::string reads_table(const std::vector<ReadingPlan>& plans) {

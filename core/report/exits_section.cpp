@@ -151,7 +151,7 @@ std::string exits_section(const ReportData& d) {
                          " Exits replayed on the scores of one run in which every item went through the whole network.")
                : paragraph("The data do not say what is right: how good the answers are is not known.", "note")) +
           exits_table(c).details() + curve.details() + (classes.empty() ? "" : classes.details()) +
-          paragraph("Operations are counted, " + escape(exit_order_text(c)) + "; they are no times.", "note"));
+          paragraph("Operations are counted, " + escape(exit_order_text(c)) + "; they are not times.", "note"));
 }
 
 }  // namespace stormcell::report

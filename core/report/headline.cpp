@@ -132,7 +132,7 @@ std::string lead(const ReportData& d) {
   }
   if (f.speedup_ci95 && speed_verdict(f) == SpeedVerdict::not_measurable)
     text += " The 95 % interval of the speed-up, " + interval(f.speedup_ci95) +
-            ", contains 1: on this machine, at this time, neither a gain nor a loss can be told.";
+            ", contains 1: on this machine, at this time, neither a gain nor a loss was found.";
   return text;
 }
 

@@ -27,7 +27,7 @@ std::string headline(const SimulationTold& s) {
                       milliseconds(s.p50_ms) + ", 95 % below " + milliseconds(s.p95_ms) + "</small></dd></div>\n";
   if (s.overlap != Overlap::none)
     tiles += "<div><dt>without overlap</dt><dd>" + milliseconds(s.serial_ms) +
-             "<small>the same phases, one behind the other</small></dd></div>\n";
+             "<small>the same phases, one after the other</small></dd></div>\n";
   if (s.rest_ms)
     tiles += "<div><dt>stated rest of a step</dt><dd>" + milliseconds(*s.rest_ms) +
              "<small>not simulated</small></dd></div>\n";
@@ -70,7 +70,7 @@ std::string layers_section(const SimulationTold& s) {
   const std::string most =
       s.layers.size() > kMostBars ? " The first " + count(kMostBars) + " layers; the table has all." : "";
   return section("layers", "Phases by layer",
-                 figure(draw(bars), "Dispatch, the slowest GPU's experts, combine, one behind the other." + most,
+                 figure(draw(bars), "Dispatch, the slowest GPU's experts, combine, one after the other." + most,
                         "Simulated, means over steps.") +
                      table.details());
 }
@@ -156,7 +156,7 @@ std::string collective_section(const SimulationTold& s) {
   return section(
       "exchange", "One exchange",
       table.html() +
-          paragraph("By ports alone: the busiest port's bytes / its rate. Sharing links: messages share them max-min "
+          paragraph("By ports only: the busiest port's bytes / its rate. Sharing links: messages share them max-min "
                     "fair until each has come.",
                     "note") +
           messages);

@@ -24,7 +24,7 @@ void Executor::stage_sequences(const InputValues& inputs, const Bindings& bindin
                                std::to_string(options.sequences.size()));
   sequences_.assign(options.sequences.begin(), options.sequences.end());
   if (std::set(sequences_.begin(), sequences_.end()).size() != sequences_.size())
-    bad_input("sequences", "one stands twice in the batch", "give each sequence once");
+    bad_input("sequences", "one appears twice in the batch", "give each sequence once");
   for (; sequences_.size() < count; sequences_.push_back(own_.back())) own_.push_back(states_->open());
   const std::vector<int64_t> added =
       rows_added(*program_->graph, paged_, bindings, [&](ValueId mask) -> std::span<const int32_t> {

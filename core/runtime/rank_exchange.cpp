@@ -72,7 +72,7 @@ void RankExchange::run(const StatusArea& came, DeviceAddress status, Stream& str
   if (rows > asked.most_rows)
     failed("rank " + std::to_string(communicator_.rank()),
            where_ + ": expected at most " + counted(asked.most_rows, "row") + ", got " + std::to_string(rows) +
-               ": the ranks have batches of unlike bounds");
+               ": the ranks have batches of different bounds");
   const int64_t bytes = sum(sent_rows_) * asked.row_bytes;
   std::byte* sent = copies_.bring(stream, asked.send, bytes);
   copies_.synchronize(stream);

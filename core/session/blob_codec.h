@@ -72,7 +72,7 @@ class Reader {
  public:
   Reader(std::span<const uint8_t> data, std::string_view where) : data_(data), where_(where) {}
   [[noreturn]] void damaged() const {
-    bad_input(where_, "the file is damaged: a record does not fit its length", kCopyAgain);
+    bad_input(where_, "the file is damaged: a record has the wrong length", kCopyAgain);
   }
   std::span<const uint8_t> raw(size_t bytes) {
     if (bytes > data_.size() - at_) damaged();

@@ -91,7 +91,7 @@ void LoadsCheck::finish() {
           [&](int32_t level, int64_t window, const RouterLoads& sum) { compare(router, level, window, sum); });
     count.bind(1, router_key(run_.summary.id, router));
     if (count.step() && !run_.is_running && count.integer(0) != r.windows)
-      run_.damaged("router " + run_.router(router).name + " has loads of batches that are not there");
+      run_.damaged("router " + run_.router(router).name + " has loads of batches that do not exist");
     count.reset();
     if (run_.has_ended) check_total(router);
   }

@@ -50,7 +50,7 @@ constexpr Owned kOwned[] = {
 
 /// Queries whose rows describe faults.
 constexpr const char* kRules[] = {
-    "SELECT 'its ' || k || ' is not told' FROM (SELECT 'id' AS k UNION SELECT 'created' UNION SELECT 'program') "
+    "SELECT 'its ' || k || ' is missing' FROM (SELECT 'id' AS k UNION SELECT 'created' UNION SELECT 'program') "
     "WHERE k NOT IN (SELECT key FROM meta WHERE value <> '')",
     "SELECT 'the model''s facts are not JSON' FROM model WHERE NOT json_valid(json)",
     "SELECT 'run #' || id || ' is of a model that is not there' FROM run WHERE model NOT IN (SELECT id FROM model)",
@@ -66,7 +66,8 @@ constexpr const char* kRules[] = {
     "count(*) - 1",
     "SELECT 'run #' || run || ' lacks a step' FROM step GROUP BY run HAVING min(ordinal) <> 0 OR max(ordinal) <> "
     "count(*) - 1",
-    "SELECT 'router ' || ordinal || ' of run #' || run || ' stands under another''s number' FROM router WHERE id <> "
+    "SELECT 'router ' || ordinal || ' of run #' || run || ' is stored under the number of another' FROM router WHERE "
+    "id <> "
     "run * 4096 + ordinal",
     "SELECT 'router ' || ordinal || ' of run #' || run || ' is in a branch that its parent does not have' FROM router "
     "WHERE "
@@ -80,7 +81,8 @@ constexpr const char* kRules[] = {
     "bytes >= 0)",
     "SELECT 'a note on step ' || step || ' of run #' || run || ' is not JSON' FROM annotation WHERE NOT "
     "json_valid(value)",
-    "SELECT 'batch ' || number || ' of run #' || run || ' stands under another''s number' FROM batch WHERE id <> run * "
+    "SELECT 'batch ' || number || ' of run #' || run || ' is stored under the number of another' FROM batch WHERE id "
+    "<> run * "
     "4294967296 + number",
     "SELECT 'batch ' || number || ' of run #' || run || ' took ' || latency_ms || ' ms' FROM batch "
     "WHERE typeof(latency_ms) NOT IN ('real', 'integer') OR latency_ms < 0 OR latency_ms > 1e300",
@@ -90,7 +92,8 @@ constexpr const char* kRules[] = {
     "SELECT 'batch ' || number || ' of run #' || run || ' lists its items and begins with sequence ' || first_sequence "
     "FROM batch "
     "WHERE items IS NOT NULL AND first_sequence <> -1",
-    "SELECT 'the cells of a batch stand under another''s number' FROM batch_space WHERE id <> batch * 64 + space",
+    "SELECT 'the cells of a batch are stored under the number of another' FROM batch_space WHERE id <> batch * 64 + "
+    "space",
     "SELECT 'the cells of batch ' || (batch % 4294967296) || ' are of phase ' || phase FROM batch_space WHERE phase "
     "NOT BETWEEN 0 AND 2",
     "SELECT 'an input of run #' || run || ' has the number ' || number FROM sequence WHERE number < 0",
@@ -104,7 +107,7 @@ constexpr const char* kRules[] = {
     "run)",
     "SELECT 'placement #' || id || ' is not JSON' FROM placement WHERE NOT json_valid(layout) OR NOT "
     "json_valid(summary)",
-    "SELECT 'the piece of token ' || token || ' is no text' FROM piece WHERE token < 0 OR typeof(text) <> 'text'",
+    "SELECT 'the piece of token ' || token || ' is not text' FROM piece WHERE token < 0 OR typeof(text) <> 'text'",
 };
 
 }  // namespace
@@ -116,12 +119,12 @@ void check_tables(const SessionReader::State& s, const Progress& progress) {
     progress.report("checking tables", done++, kAll);
     const std::string table = owned.table;
     Statement find(s.db, ("SELECT 1 FROM " + table + " WHERE " + owned.lost + " LIMIT 1").c_str());
-    if (find.step()) s.damaged("table " + table + " has a row of something that is not there");
+    if (find.step()) s.damaged("table " + table + " has a row of something that does not exist");
   }
   for (const char* rule : kRules) {
     progress.report("checking tables", done++, kAll);
     Statement find(s.db, (std::string(rule) + " LIMIT 1").c_str());
-    if (find.step()) s.damaged(std::string(find.null(0) ? "a row says nothing where it must" : find.text(0)));
+    if (find.step()) s.damaged(std::string(find.null(0) ? "a row has no value where it needs one" : find.text(0)));
   }
 }
 

@@ -70,7 +70,7 @@ struct RunWriter::State : WindowSink {
 RunWriter::RunWriter(std::shared_ptr<SessionWriterState> session, const RunStart& start) {
   if (std::ssize(start.layout.routers) > kMostRouters || std::ssize(start.layout.spaces) > kMostSpaces)
     bad_input(
-        session->path, "a session holds at most 4096 routers and 64 cell spaces a run",
+        session->path, "a session holds at most 4096 routers and 64 cell spaces for each run",
         std::to_string(start.layout.routers.size()) + " and " + std::to_string(start.layout.spaces.size()) + " came");
   state_ = std::make_unique<State>(session, start);
   session->attempt([&] {

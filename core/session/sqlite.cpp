@@ -60,7 +60,7 @@ int last_errno(sqlite3* db) {
 }
 
 constexpr std::string_view kWritablePlace =
-    "choose a folder that is there and may be written: a log is kept beside a session while it is recorded";
+    "choose a folder that exists and can be written: a log is kept beside a session while it is recorded";
 
 /// Throws if no file can be made there although the folder seems to allow it, as in /proc: another place is needed.
 /// Does not throw if the disk failed.
@@ -80,7 +80,7 @@ std::string what_is_missing(std::string_view words) {
         words.remove_prefix(schema + 1);
       return ours + std::string(words);
     }
-  return "a table has another form than a session's";
+  return "a table does not have the form of a session's";
 }
 }  // namespace
 
@@ -89,7 +89,7 @@ void fail(sqlite3* db, int code, const std::string& path) {
   switch (code & 0xff) {
     case SQLITE_NOTADB:
       refuse_file(
-          path, FileUse::session, "is not a session: it does not begin as one",
+          path, FileUse::session, "is not a session: it does not begin like one",
           "if it was a session, copy it again; stormcell import FILE -o S.storm makes one from a routing trace");
     case SQLITE_CORRUPT:
       bad_input(path, "the file is damaged", kCopyAgain);
@@ -164,9 +164,10 @@ Database open_to_read(const std::string& path) {
       if (::access(path.c_str(), R_OK) == 0 && ::access((path + "-wal").c_str(), R_OK) == 0 &&
           ::access(path.c_str(), W_OK) == 0)
         throw;
-      bad_input(path,
-                "belongs together with " + path + "-wal, which cannot be read without permission to write beside it",
-                "copy both files to a folder of your own");
+      bad_input(
+          path,
+          "belongs together with " + path + "-wal, which cannot be read without permission to write in its folder",
+          "copy both files to a folder of your own");
     }
     Database db(path, OpenMode::immutable);
     db.number("SELECT count(*) FROM sqlite_schema");

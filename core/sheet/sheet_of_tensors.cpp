@@ -78,14 +78,14 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
   sheet.layers_with_experts = tally.layers_with_experts();
   set_weights(tally, sheet);
   sheet.routing = routing_text({}, sheet.experts, 0, 0);
-  if (adapters > 0) sheet.lacks.push_back({"an adapter changes a model and is none itself", "", adapters});
+  if (adapters > 0) sheet.lacks.push_back({"an adapter changes a model and is not a model itself", "", adapters});
   if (place.form == SheetForm::safetensors)
     sheet.lacks.push_back({"no config.json is beside the weights: it names the family and its sizes", "", 0});
   if (const KnownNetwork* network = marks.found()) {
     sheet.family = network->family;
     std::string text = "looks like " + std::string(network->name);
     if (!network->family.empty())
-      text += ": the program under " + sheet.family + " in docs/models.md writes the folder that opens";
+      text += ": the program under " + sheet.family + " on the page of our own layouts writes the folder that opens";
     sheet.lacks.push_back({text, "", 0});
   }
   add_lacks(sheet, lacking_operations(tally, sheet.layers));

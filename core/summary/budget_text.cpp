@@ -48,7 +48,7 @@ std::string planned_text(const BudgetFigures& b) {
 
 std::string held_text(const BudgetFigures& b) {
   const std::string peak =
-      b.held_counted == "process" ? " at any time before it" : " resident in the process alone, at any time before it";
+      b.held_counted == "process" ? " at any time before it" : " resident in the process only, at any time before it";
   return bytes_text(b.held_bytes) +
          " at most after an execution before the verification, with the program and the data, counted by the " +
          b.held_counted + (b.peak_bytes > 0 ? "; " + bytes_text(b.peak_bytes) + peak : "");

@@ -6,7 +6,7 @@ namespace stormcell {
 
 std::string capacity_text(double factor, double dropped_share) {
   return fmt::format("by a capacity factor of {}{}", factor,
-                     dropped_share > 0 ? ": not lossless, the model would answer otherwise" : "");
+                     dropped_share > 0 ? ": not lossless, the model would answer differently" : "");
 }
 
 }  // namespace stormcell

@@ -4,7 +4,7 @@
 
 namespace stormcell {
 
-/// "by a capacity factor of 1.25: not lossless, the model would answer otherwise"; the latter where anything is
+/// "by a capacity factor of 1.25: not lossless, the model would answer differently"; the latter where anything is
 /// dropped.
 std::string capacity_text(double factor, double dropped_share);
 

@@ -275,7 +275,7 @@ std::string item_costs_source_text(const RunSummaryFigures& f) {
   const ItemCostFigures& c = *f.item_costs;
   const bool two_orders = f.exits && f.exits->plan == CurvePlan::optimized;
   return "counted in the model's own order" +
-         std::string(two_orders ? ", where costs of exits are told as the optimised plan runs," : "") +
+         std::string(two_orders ? ", where costs of exits are those of the optimised plan," : "") +
          " by what the cells of each " + c.item + " went through, padding left out; no times" +
          (c.share_ci95 ? "; intervals of 95 % by bootstrap over the " + items_of(c) : "");
 }

@@ -73,20 +73,20 @@ void check_dtype(std::string_view dtype) {
   if (std::find(offered.begin(), offered.end(), dtype) != offered.end()) return;
   bad_input("--dtype",
             "\"" + std::string(dtype) + "\"" +
-                (dtype == "int8" ? ": not in this version" : " is no number format to compute in"),
+                (dtype == "int8" ? ": not in this version" : " is not a number format to compute in"),
             advice_on_word(dtype, offered, ""));
 }
 
 void check_phase(std::string_view phase) {
   if (work_phase(phase) == WorkPhase::unknown)
-    bad_input("--phase", "\"" + std::string(phase) + "\" is no phase",
+    bad_input("--phase", "\"" + std::string(phase) + "\" is not a phase",
               advice_on_word(phase, {"forward", "decode", "both"}, ""));
 }
 
 void check_profile_split(std::string_view rule) {
   if (split_rule(rule) != SplitRule::unknown) return;
   bad_input(
-      "--profile-split", "\"" + std::string(rule) + "\" is no way to split",
+      "--profile-split", "\"" + std::string(rule) + "\" is not a way to split",
       advice_on_word(rule, {std::string(to_text(SplitRule::strided)), std::string(to_text(SplitRule::first))}, ""));
 }
 
@@ -111,7 +111,7 @@ void read_word(const Setting& s, const std::string& word, ExperimentOptions& opt
           value = bounded_number<double>(s.option, word, s.bounds);
         } else if (s.value == kByteValue) {
           const std::optional<Bytes> bytes = parse_bytes(word);
-          if (!bytes) bad_input(s.option, "\"" + word + "\" is no number of bytes", kBytesAdvice);
+          if (!bytes) bad_input(s.option, "\"" + word + "\" is not a number of bytes", kBytesAdvice);
           if (static_cast<double>(bytes->value) < s.bounds.least)
             bad_input(s.option, "\"" + word + "\" is too little", kBytesAdvice);
           value = static_cast<T>(bytes->value);

@@ -125,7 +125,7 @@ inline constexpr std::array kSettings = {
             "--weight-budget",
             &ExperimentOptions::weight_budget,
             kByteValue,
-            "Bounds the memory for weights of branches, and reads those that do not fit while a batch runs (default: "
+            "Limits the memory for weights of branches, and reads those that do not fit while a batch runs (default: "
             "all are loaded).",
             {.least = 1}},
     Setting{"verify_seconds", "--verify-seconds", &ExperimentOptions::verify_seconds, "SECONDS",

@@ -35,7 +35,7 @@ std::string_view speed_sentence(SpeedVerdict verdict) {
     case SpeedVerdict::not_measurable:
       return "No measurable difference in speed; the result is the same.";
     case SpeedVerdict::none_stated:
-      return "The same result; no speed-up can be told: see the warnings.";
+      return "The same result; no speed-up is stated, see the warnings.";
     case SpeedVerdict::withheld:
       return "The same result; the speed-up was not measured well enough.";
     case SpeedVerdict::nothing_applied:

@@ -34,7 +34,7 @@ class ExitReader {
     if (!found_.confidence) return {};
     const std::vector<int64_t>& shape = found_.confidence->shape;
     exits_ = shape.size() == 2 ? shape[1] : 0;
-    if (exits_ < 1 || exits_ > kMostExits) wrong("exit.confidence is no table of a confidence an exit");
+    if (exits_ < 1 || exits_ > kMostExits) wrong("exit.confidence is not a table of a confidence an exit");
     expect(found_.confidence, "exit.confidence", DType::f32, {cells_, exits_});
     const StoredTensor* prediction =
         expect(file_.find("exit.prediction"), "exit.prediction", DType::i32, {cells_, exits_});
@@ -73,7 +73,8 @@ class ExitReader {
       const auto confidence = exit_element<float>(*found_.confidence, c * exits_ + exit);
       // A broken score is no number: the cell does not leave.
       if (confidence < 0 || confidence > 1.001f)
-        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) + "] of exit.confidence is no probability");
+        wrong("element [" + std::to_string(c) + ", " + std::to_string(exit) +
+              "] of exit.confidence is not a probability");
       if (!std::isnan(confidence)) figures.confidence += static_cast<double>(confidence), ++numbers;
       const int32_t label = found_.label ? exit_element<int32_t>(*found_.label, c) : -1;
       right += prediction && label >= 0 && exit_element<int32_t>(*prediction, c * exits_ + exit) == label;

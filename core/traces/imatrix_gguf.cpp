@@ -98,7 +98,7 @@ class Imatrix {
   void take(int32_t layer, const std::string& name, const GgufTensor& tensor) {
     const int64_t experts = tensor.dims.back();
     if (tensor.type != GgufFile::kF32 || tensor.bytes.size() != static_cast<size_t>(experts) * sizeof(float))
-      wrong(name + " is no f32 [1, experts]");
+      wrong(name + " is not f32 [1, experts]");
     if (experts == 1)
       wrong(name +
                 " is one count of all experts together, not one of each: it was made from a .dat, which does not count "
@@ -116,7 +116,7 @@ class Imatrix {
     }
     const auto [at, is_new] = loads_.emplace(layer, loads);
     if (!is_new && at->second != loads)
-      wrong("layer " + std::to_string(layer) + ": its stacks of weights counted unlike tokens");
+      wrong("layer " + std::to_string(layer) + ": its stacks of weights counted different numbers of tokens");
     if (loads.size() != loads_.begin()->second.size())
       wrong(name + " counts " + counted(experts, "expert") + ", the first layer " +
             std::to_string(loads_.begin()->second.size()));

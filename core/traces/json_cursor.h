@@ -61,7 +61,7 @@ class JsonCursor {
       value = error == std::errc() ? static_cast<int64_t>(real) : 0;
     }
     const auto length = static_cast<size_t>(end - text_.data()) - at_;
-    if (error != std::errc()) wrong(std::string(name) + " is no whole number: " + in_quotes(shown_number()));
+    if (error != std::errc()) wrong(std::string(name) + " is not a whole number: " + in_quotes(shown_number()));
     if (value < 0 || value >= below)
       wrong(std::string(name) + " is " + std::to_string(value) + ", 0 to " + std::to_string(below - 1) +
             " are allowed");

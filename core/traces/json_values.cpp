@@ -22,7 +22,7 @@ void JsonRow::wrong(const std::string& what) const {
 
 int64_t JsonRow::whole(const char* key, int64_t least, int64_t most) const {
   const nlohmann::json& v = value_at(value_, key);
-  if (!whole_value(v) && !v.is_number_integer()) wrong_value(std::string(key) + " is no whole number");
+  if (!whole_value(v) && !v.is_number_integer()) wrong_value(std::string(key) + " is not a whole number");
   return within(v, key, least, most);
 }
 
@@ -32,14 +32,15 @@ std::vector<int64_t> JsonRow::matrix(const char* key, int64_t rows, int64_t leas
                                      int64_t& columns) const {
   const nlohmann::json& list = value_at(value_, key);
   if (!list.is_array() || (rows >= 0 && std::ssize(list) != rows))
-    wrong(std::string(key) + " is no list of " + (rows >= 0 ? std::to_string(rows) + " " : "") + "lists");
+    wrong(std::string(key) + " is not a list of " + (rows >= 0 ? std::to_string(rows) + " " : "") + "lists");
   std::vector<int64_t> all;
   columns = list.empty() || !list[0].is_array() ? 0 : std::ssize(list[0]);
   for (const nlohmann::json& row : list) {
-    if (!row.is_array() || std::ssize(row) != columns) wrong(std::string(key) + " has rows of unlike lengths");
+    if (!row.is_array() || std::ssize(row) != columns) wrong(std::string(key) + " has rows of different lengths");
     for (const nlohmann::json& v : row) {
       if (!whole_value(v) && !v.is_number_integer())
-        wrong_value(std::string(key) + " holds what is no whole number: " + shown_json(v).substr(0, kMostShown));
+        wrong_value(std::string(key) +
+                    " holds something that is not a whole number: " + shown_json(v).substr(0, kMostShown));
       all.push_back(within(v, key, least, most));
     }
   }

@@ -24,7 +24,7 @@ namespace {
 constexpr int32_t kNone = -1, kNotMet = -2;
 constexpr int64_t kMostBranches = int64_t{1} << 24, kMostStacks = 64, kMostPrompt = int64_t{1} << 16,
                   kMostTokenIds = int64_t{1} << 24, kMostScores = int64_t{1} << 16;
-constexpr const char* kWriteAgain = "write it again: docs/reference/files has the format";
+constexpr const char* kWriteAgain = "write it again, as the guide's page recordings shows";
 
 template <class T>
 T element(const StoredTensor* t, int64_t i) {
@@ -232,7 +232,7 @@ class NativeTrace {
     l.scores = file_->find(l.name + ".scores");
     if (l.scores) {
       l.columns = l.stride = l.scores->shape.size() == 2 ? l.scores->shape[1] : 0;
-      if (l.columns < 1 || l.columns > kMostScores) wrong(l.name + ".scores is no table of the scores of each cell");
+      if (l.columns < 1 || l.columns > kMostScores) wrong(l.name + ".scores is not a table of the scores of each cell");
       tensor(l.name + ".scores", DType::f32, {cells_, l.columns}, true);
     } else if (about(l.name + ".protocol") == "exit-threshold" && exit_tests_ < std::ssize(exits_.figures.exits)) {
       l.scores = exits_.confidence;
@@ -253,7 +253,7 @@ class NativeTrace {
     router.dense_bytes = number_about(l.name + ".dense_bytes", 0, int64_t{1} << 50);
     const auto found = std::find(header_.stacks.begin(), header_.stacks.end(), stack);
     if (!stack.empty() && found == header_.stacks.end())
-      wrong("its metadata says " + l.name + ".stack=" + stack.substr(0, 80) + ", which is no stack of the file");
+      wrong("its metadata says " + l.name + ".stack=" + stack.substr(0, 80) + ", which is not a stack of the file");
     router.stack = stack.empty() ? 0 : static_cast<int32_t>(found - header_.stacks.begin());
     int64_t branches = number_about(l.name + ".branches", number_about("branches", 0, kMostBranches), kMostBranches);
     if (branches == 0) {
@@ -417,7 +417,8 @@ class NativeTrace {
           wrong_element(l.name + ".indices", cell, j, "is a choice of a cell that did not meet the router");
       return;
     }
-    if (stack != router.stack) wrong_element(l.name + ".indices", cell, 0, "is a choice of a cell of another stack");
+    if (stack != router.stack)
+      wrong_element(l.name + ".indices", cell, 0, "is a choice of a cell that belongs to another stack");
     const size_t first = l.choice.size();
     for (int64_t j = 0; j < l.k; ++j) {
       const int32_t branch = element<int32_t>(l.indices, begin + j);
@@ -432,7 +433,7 @@ class NativeTrace {
       if (branch < 0 && l.dropped) {
         const int32_t from = element<int32_t>(l.dropped, begin + j);
         if (from < kNone || from >= router.branches)
-          wrong_element(l.name + ".dropped", cell, j, "is " + std::to_string(from) + ", which is no branch");
+          wrong_element(l.name + ".dropped", cell, j, "is " + std::to_string(from) + ", which is not a branch");
         if (from >= 0) choice = dropped_from(from);
       }
       l.choice.push_back(choice);

@@ -108,9 +108,10 @@ class NpyTrace {
     }
     const TracedModel& model = source_.model;
     if (model.branches == 0 && array_.dtype == DType::u8 && largest == UINT8_MAX)
-      counts_.warnings.push_back(source_.path() +
-                                 ": holds 255 in uint8, which is read as branch 255; if it was -1, which is no branch, "
-                                 "name the model: --model-config config.json");
+      counts_.warnings.push_back(
+          source_.path() +
+          ": holds 255 in uint8, which is read as branch 255; if it was -1, which is not a branch, "
+          "name the model: --model-config config.json");
     branches_ = model.branches == 0                                    ? static_cast<int32_t>(std::max(largest + 1, k_))
                 : largest >= model.branches && model.zero_experts == 0 ? model.branches + model.shared
                                                                        : model.branches;

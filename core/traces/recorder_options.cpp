@@ -14,7 +14,7 @@ constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-m
                                "SGLang: --enable-return-routed-experts, and return_routed_experts in each request",
                            kVllmRequests = "vLLM: --enable-return-routed-experts, and save the answers, one a line",
                            kLlama = "record with: stormcell recorder llama-cpp",
-                           kCellRank = "write safetensors with cell.rank: docs/reference/files has the format",
+                           kCellRank = "write safetensors with cell.rank, as the guide's page recordings shows",
                            kHooks = "record with one of those that stormcell recorder lists";
 
 // The first row that fits counts.
@@ -35,10 +35,10 @@ constexpr HowTo kHowTo[] = {
     {"vllm-eplb", "requests", kVllmRequests},
     {"imatrix", "decisions", kLlama},
     {"imatrix", "steps", "make one of each text: llama-imatrix sums up all of its input"},
-    {"npy", "requests", "write safetensors with cell.request: docs/reference/files has the format"},
-    {"npy", "positions", "write safetensors with cell.position: docs/reference/files has the format"},
-    {"npy", "phases", "write safetensors with cell.phase: docs/reference/files has the format"},
-    {"npy", "weights", "write safetensors with layer.N.weights: docs/reference/files has the format"},
+    {"npy", "requests", "write safetensors with cell.request, as the guide's page recordings shows"},
+    {"npy", "positions", "write safetensors with cell.position, as the guide's page recordings shows"},
+    {"npy", "phases", "write safetensors with cell.phase, as the guide's page recordings shows"},
+    {"npy", "weights", "write safetensors with layer.N.weights, as the guide's page recordings shows"},
     {"router-trace", "weights", kHooks},
     {"router-trace", "requests", kHooks},
     {"router-trace", "positions", kHooks},

@@ -126,7 +126,7 @@ class RouteTrace {
     int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (text.empty() || error != std::errc() || end != text.data() + text.size() || value < least || value > most)
-      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is no number from " + std::to_string(least) +
+      wrong(std::string(key) + std::string(text.substr(0, 40)) + " is not a number from " + std::to_string(least) +
                 " to " + std::to_string(most),
             "mend the preamble");
     return value;
@@ -141,7 +141,7 @@ class RouteTrace {
     };
     std::string line = table_.next() == Line::comment ? table_.comment() : std::string();
     if (!line.starts_with(kRouteTrace))
-      wrong("is no route_trace: \"# route_trace v1\" is missing",
+      wrong("is not a route_trace: \"# route_trace v1\" is missing",
             "check that it is the right file, or name its --format");
     if (line != "# route_trace v1") wrong("is " + in_quotes(line.substr(2)) + ", v1 is known", "not in this version");
     header_.origin["format"] = "route_trace v1";
@@ -260,7 +260,7 @@ class RouteTrace {
     auto [known, is_new] = ended_at_.try_emplace(turn_, -1);
     if (!is_new && first_ <= known->second)
       wrong("step " + std::to_string(first_) + " of turn " + std::to_string(turn_) +
-                " comes again: a row twice, or out of order",
+                " comes again, so a row is there twice or out of order",
             kRecordAgain);
   }
 

@@ -86,7 +86,7 @@ void RoutedAlone::loads(int64_t step, int32_t router, std::span<const int64_t> c
     const auto routed = counts.first(of.routed), shared = counts.subspan(routed.size());
     // Every token goes to a shared expert, so no expert can have more.
     if (std::accumulate(shared.begin(), shared.end(), int64_t{0}) < *std::max_element(routed.begin(), routed.end()))
-      wrong(of, "chose a routed expert more often than the shared ones behind");
+      wrong(of, "chose a routed expert more often than the shared ones after them");
     shared_ += std::ssize(shared);
     counts = routed;
   }

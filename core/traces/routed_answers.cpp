@@ -312,7 +312,7 @@ void read_streamed(TextLines& lines, RoutedChunks& chunks) {
     const JsonRow here(none, lines.where(), lines.number());
     in_head = begins_http_head(line) || (in_head && !TextLines::is_blank(line));
     if (in_head || TextLines::is_blank(line) || (is_event_line(line) && !line.starts_with("data:"))) continue;
-    if (!is_event_line(line)) here.wrong("is no line of a stream of events: " + in_quotes(line.substr(0, 12)));
+    if (!is_event_line(line)) here.wrong("is not a line of a stream of events: " + in_quotes(line.substr(0, 12)));
     line.remove_prefix(std::string_view("data:").size());
     if (line.find("[DONE]") != std::string_view::npos && line.size() < 16) {
       chunks.end_stream();

@@ -174,7 +174,7 @@ class RoutedExperts {
     bad_input(source_.path(),
               "has ids of " + counted(layers, "layer") + " for each token, " + model.source + " has " +
                   counted(model.layers, "layer") + ", " + std::to_string(model.moe_layers.size()) +
-                  " of them with experts: it is of another model",
+                  " of them with experts, so it belongs to another model",
               "--model-config config.json of the model that answered");
   }
 

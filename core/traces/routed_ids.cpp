@@ -47,7 +47,7 @@ class RoutedIdsReader {
     std::erase_if(text, [](char c) { return c == '\n' || c == '\r'; });
     std::optional<std::string> bytes = decode_base64(text);
     if (!bytes)
-      wrong("is no base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)) +
+      wrong("is not base64 of int32 or of an .npy: it begins with " + in_quotes(std::string_view(text).substr(0, 12)) +
             looks_like(text_encoding_like(text)));
     return std::move(*bytes);
   }
@@ -60,13 +60,13 @@ class RoutedIdsReader {
     const std::string bytes = decoded(text);
     if (bytes.starts_with(kNpyMagic)) return read_npy(bytes);
     if (bytes.size() % sizeof(int32_t))
-      wrong("is no base64 of int32: it has " + std::to_string(bytes.size()) + " bytes" +
+      wrong("is not base64 of int32: it has " + std::to_string(bytes.size()) + " bytes" +
             looks_like(id_type_like(bytes)));
     out_.like_int64 = is_like_int64(bytes);
     for (size_t at = 0; at < bytes.size(); at += sizeof(int32_t)) {
       const int64_t id = whole_number_at(reinterpret_cast<const std::byte*>(bytes.data() + at), DType::i32, 0);
       if (id < -1 || id >= kMostTracedBranches)
-        wrong("is no base64 of int32: it names expert " + std::to_string(id) + looks_like(id_type_like(bytes)));
+        wrong("is not base64 of int32: it names expert " + std::to_string(id) + looks_like(id_type_like(bytes)));
     }
     take(bytes, DType::i32);
   }
@@ -111,13 +111,13 @@ class RoutedIdsReader {
   void read_lists(const Json& rows) {
     out_.rows = std::ssize(rows), out_.layers = out_.width = 0;
     for (const Json& layers : rows) {
-      if (!layers.is_array()) wrong("is a list of other things than lists, expected [tokens][layers][k]");
+      if (!layers.is_array()) wrong("is a list, but not of lists, expected [tokens][layers][k]");
       if (&layers == &rows[0]) out_.layers = std::ssize(layers);
-      if (std::ssize(layers) != out_.layers) wrong("has tokens of unlike numbers of layers");
+      if (std::ssize(layers) != out_.layers) wrong("has tokens with different numbers of layers");
       for (const Json& choices : layers) {
-        if (!choices.is_array()) wrong("is a list of lists of other things than lists, expected [tokens][layers][k]");
+        if (!choices.is_array()) wrong("is a list of lists, but not of lists of lists, expected [tokens][layers][k]");
         if (&choices == &rows[0][0]) out_.width = std::ssize(choices);
-        if (std::ssize(choices) != out_.width) wrong("has layers of unlike numbers of choices");
+        if (std::ssize(choices) != out_.width) wrong("has layers with different numbers of choices");
         for (const Json& id : choices) push(whole(id));
       }
     }
@@ -127,7 +127,7 @@ class RoutedIdsReader {
   int64_t whole(const Json& id) const {
     if (id.is_number_unsigned() && id.get<uint64_t>() > INT32_MAX) wrong("names expert " + id.dump());
     if (const std::optional<int64_t> value = whole_value(id)) return *value;
-    wrong("holds what is no whole number: " + shown_json(id).substr(0, 40));
+    wrong("holds something that is not a whole number: " + shown_json(id).substr(0, 40));
   }
 
   void read_object(const Json& object) {

@@ -125,9 +125,9 @@ class LayoutSearch {
     if (comes_again(std::min(l.layers, rows))) return;
     for (int64_t layers = 2; layers <= std::min(rows / 2, kMostTracedLayers); ++layers)
       if (rows % layers == 0 && comes_again(layers))
-        row_.wrong("routed_experts has zeros that come again after " + counted(layers, "layer") + ", " + model_.source +
+        row_.wrong("routed_experts has zeros that repeat after " + counted(layers, "layer") + ", " + model_.source +
                    " has " + counted(model_.layers, "layer") + ", " + std::to_string(model_.moe_layers.size()) +
-                   " of them with experts: it is of another model");
+                   " of them with experts, so it belongs to another model");
   }
   template <class At>
   static bool chooses_twice(At first, At end) {
@@ -137,7 +137,7 @@ class LayoutSearch {
   }
 
   [[noreturn]] void refuse_int64() const {
-    row_.wrong("routed_experts is no base64 of int32: every second number is 0, and it looks like int64");
+    row_.wrong("routed_experts is not base64 of int32: every second number is 0, and it looks like int64");
   }
   [[noreturn]] void refuse(bool too_many) const {
     const std::string shape = counted(model_.layers, "layer") + ", " + std::to_string(model_.moe_layers.size()) +

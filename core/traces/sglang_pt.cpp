@@ -378,7 +378,7 @@ class SglangDump {
     const PickleValue* list = record.dict->find("positions");
     std::vector<int32_t> positions;
     if (!list) return positions;
-    if (!list->is(PickleValue::Kind::list)) wrong("positions of pass " + std::to_string(record.pass) + " are no list");
+    if (!list->is(PickleValue::Kind::list)) wrong("positions of pass " + std::to_string(record.pass) + " are not list");
     for (const PickleValue& v : list->items()) {
       if (!v.is(PickleValue::Kind::whole) || v.whole < 0 || v.whole >= INT32_MAX / 2)
         wrong("a position of pass " + std::to_string(record.pass) + " is out of range");

@@ -12,7 +12,7 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kWriteTokensAgain = "write it again: docs/reference/files has the format";
+constexpr const char* kWriteTokensAgain = "write it again, as the guide's page recordings shows";
 
 }  // namespace
 

@@ -57,7 +57,7 @@ std::span<const TraceFormat> trace_formats() { return kFormats; }
 const TraceFormat& find_trace_format(std::string_view id) {
   for (const TraceFormat& format : kFormats)
     if (format.id == id) return format;
-  bad_input("--format", in_quotes(id) + " is no format of a trace",
+  bad_input("--format", in_quotes(id) + " is not a format of a trace",
             advice_on_word(id, kFormats, [](const TraceFormat& f) { return f.id; }));
 }
 
@@ -74,7 +74,7 @@ const TraceFormat& recognize_trace(const MappedFile& file) {
   if (const TraceFormat* format = find_trace_format(file)) return *format;
   const std::string_view content(reinterpret_cast<const char*>(file.bytes().data()), file.size());
   refuse_other_kind(file.path(), content, FileUse::trace);
-  refuse_file(file.path(), utf8_text(content, file.path()), FileUse::trace, "is no routing trace of a known format",
+  refuse_file(file.path(), utf8_text(content, file.path()), FileUse::trace, "is not a routing trace of a known format",
               "--format names one of " + known_formats());
 }
 

@@ -79,7 +79,7 @@ std::string layers_text(const std::vector<int32_t>& layers) {
 TracedModel read_traced_model(const std::string& path) {
   const Json config = read_json_file(path);
   if (!config.is_object() || !config.contains("model_type")) refuse_other_kind(path, FileUse::model_config);
-  if (!config.is_object()) bad_input(path, "is no object", "give the model's config.json");
+  if (!config.is_object()) bad_input(path, "is not an object", "give the model's config.json");
   const ExpertLayers experts = read_expert_layers(config, path);
   const ExpertFields fields(*experts.part, {}, path);
   TracedModel model;

@@ -104,7 +104,7 @@ class TrtllmStatistics {
       }
       for (const StoredTensor& t : file->tensors()) {
         const auto place = parse_place(t.name);
-        if (!place) wrong(name, in_quotes(t.name) + " is no iteration_layer");
+        if (!place) wrong(name, in_quotes(t.name) + " is not an iteration_layer");
         if (t.dtype != DType::i64 || t.shape != std::vector<int64_t>{branches_})
           wrong(name, in_quotes(t.name) + " is " + std::string(to_text(t.dtype)) + " " + shape_text(t.shape) +
                           ", expected i64 [" + std::to_string(branches_) + "]" +

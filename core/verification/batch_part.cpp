@@ -72,7 +72,7 @@ std::vector<JudgedDecision> part_of(const std::vector<JudgedDecision>& decisions
                                     int64_t items) {
   std::map<std::string, std::vector<int32_t>> of_part;
   for (const JudgedDecision& d : decisions) {
-    if (d.per_item == 0) failed(d.router, "decides over cells of " + d.dense_name + ", whose items nobody knows");
+    if (d.per_item == 0) failed(d.router, "decides over cells of " + d.dense_name + ", whose items are not known");
     std::vector<int32_t>& mask = of_part[d.dense_name];
     if (!mask.empty()) continue;
     mask.assign(items * d.per_item, 0);

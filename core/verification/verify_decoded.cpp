@@ -226,7 +226,7 @@ std::string DecodedJudge::compared_text() const {
 void DecodedJudge::refuse_too_little(const std::string& where, Verification& v) const {
   if (static_cast<double>(compared_) >= kLeastCompared * static_cast<double>(written_)) return;
   v.reasons.push_back(fmt::format(
-      "{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; behind a near tie another text is decoded", where,
+      "{}{}{} could be compared ({:.0f} %), and {:.0f} % have to be; after a near tie another text is decoded", where,
       kInconclusive, compared_text(), 100 * static_cast<double>(compared_) / written_, 100 * kLeastCompared));
   v.what_to_do = "compare fewer tokens with --max-new-tokens, or more batches with --verify-seconds";
 }

@@ -100,7 +100,7 @@ class Inference {
     WeightInfo info = of(r.of[operand]);
     if (format_of(info.dtype).is_blocks())
       complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) +
-                      ", which lies in blocks");
+                      ", which is stored in blocks");
     return info;
   }
 

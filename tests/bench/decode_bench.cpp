@@ -1,5 +1,5 @@
 // Do sequences of unlike length decode together at no cost? A mixture-of-experts decoder of seeded weights decodes two
-// sequences of 8 and 200 tokens in one batch, and two of 200; each round runs both, one behind the other. The first may
+// sequences of 8 and 200 tokens in one batch, and two of 200; each round runs both, one after the other. The first may
 // take 1.1 times the time of the second.
 //
 //   decode_bench [ROUNDS [NEW_TOKENS [THREADS [f32|bf16]]]]      (9, 64, all, f32)

@@ -1,4 +1,4 @@
-// What a hand that drags experts waits for: an edit at 61 layers of 256 experts on 64 GPUs, both parts of the data
+// The wait of a hand that drags experts: an edit at 61 layers of 256 experts on 64 GPUs, both parts of the data
 // judged after each.
 //
 //   placement_edit_bench [TOKENS of each part, 8192: about what the Studio follows of these sizes]
@@ -18,7 +18,7 @@
 namespace stormcell::bench {
 namespace {
 
-/// Of this thread alone: what a neighbour computes is not waited for.
+/// The time of only this thread: what a neighbour computes is not waited for.
 double cpu_ms() {
   timespec t{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);

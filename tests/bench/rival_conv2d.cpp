@@ -39,8 +39,8 @@ class OneDnnConv2d final : public RivalConv2d {
   }
 
  private:
-  /// Of 0.01: time does not depend on values, but on denormal ones. Layouts of Winograd's weights are opaque: bytes
-  /// alone count.
+  /// All values are 0.01: time does not depend on values, but on denormal ones. Layouts of Winograd's weights are
+  /// opaque: bytes alone count.
   memory filled(const memory::desc& layout) {
     memory m(layout, engine_);
     auto* values = static_cast<float*>(m.get_data_handle());

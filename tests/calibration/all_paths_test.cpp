@@ -1,5 +1,5 @@
-// What the calibration of DynamicRouting's presets promises of the pictures that it was fitted on: their operations on
-// average are those that the paper states, within 5 %, and no gate is open, or closed, in more than 95 % of the
+// The promises of the calibration of DynamicRouting's presets for the pictures that it was fitted on: their operations
+// on average are those that the paper states, within 5 %, and no gate is open, or closed, in more than 95 % of the
 // pictures that come to it.
 #include <numeric>
 
@@ -11,10 +11,10 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// Of all pictures, by router: those that came, and those that went each way.
+/// Counts over all pictures, by router: those that came, and those that went each way.
 using AllLoads = std::map<std::string, RouterLoads>;
 
-/// Where fewer come, one that goes otherwise is more than 5 % of them.
+/// If fewer come, one that goes otherwise is more than 5 % of them.
 constexpr int64_t kFew = 2;
 
 void add(AllLoads& all, const std::vector<RouterLoads>& of_picture) {

@@ -201,7 +201,7 @@ class ContractAnalyzeTest : public QObject, private Imports {
     refused(wider, wider,
             "is of another model than " + session + ": 3 routers of 16 branches and not 3 routers of 8 branches");
     refused("no/such.storm", "no/such.storm", "no such file");
-    // Of those that ran here their weights say it.
+    // For models that ran here their weights say it.
     const ModelCopy copy;
     copy.poison("shared.weight", .25f);
     const auto profiled = [&](const std::string& model, const std::string& name) {

@@ -52,7 +52,7 @@ class AnnotateTest : public QObject {
       const Json v = json_of(annotated("run", {asked}))["verified"];
       QVERIFY2(v["passed"] == true && v["tolerance"] == 2e-2 && v["max_rel_diff"] > 1e-4, v.dump().c_str());
     }
-    // What is stored in f16 rounds as well.
+    // Weights that are stored in f16 round as well.
     const Json f16 = json_of(short_run("run", switch_model("stored-f16"), "random:6x9x5",
                                        {"--batch", "2", "--annotate", "*mlp*wi.weight.format=bf16"}));
     QVERIFY2(f16["verified"]["passed"] == true && f16["verified"]["tolerance"] == 2e-2 &&
@@ -74,7 +74,7 @@ class AnnotateTest : public QObject {
              j.dump().c_str());
     const std::string shown = run_program(inspect).out;
     QVERIFY(shown.find("  " + kAct + ".storage=bf16\n") != std::string::npos);
-    // What kernel= may name, and how small a budget may be.
+    // The kernels that kernel= may name, and how small a budget may be.
     QVERIFY2(shown.find("linear.panels, linear.plain") != std::string::npos, shown.c_str());
     const int64_t least = j["least_weight_budget"].get<int64_t>();
     QVERIFY(least > 0 && least <= j["expert_bytes"].get<int64_t>());
@@ -101,7 +101,7 @@ class AnnotateTest : public QObject {
              more["config"].dump().c_str());
     const std::string panels = kWi + ".kernel=linear.panels";
     const Json above = json_of(annotated("run", {panels}, {"--config", config}));
-    QVERIFY2(above["warnings"].dump().find("--annotate " + panels + " stands above what " + config +
+    QVERIFY2(above["warnings"].dump().find("--annotate " + panels + " overrules what " + config +
                                            " says: " + said[0]) != std::string::npos,
              above["warnings"].dump().c_str());
     QVERIFY2(above["config"]["annotations"] == Json(std::vector<std::string>{said[0], panels}),
@@ -110,7 +110,7 @@ class AnnotateTest : public QObject {
     QVERIFY2(shown["annotations"].dump().find("linear.plain") == std::string::npos,
              shown["annotations"].dump().c_str());
     const Json twice = json_of(annotated("run", {said[0], panels}));
-    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " stands above --annotate " + said[0]) !=
+    QVERIFY(twice["warnings"].dump().find("--annotate " + panels + " overrules --annotate " + said[0]) !=
             std::string::npos);
     // A configuration of before says nothing.
     Json old = Json::parse(Scratch::read(config));
@@ -169,7 +169,7 @@ class AnnotateTest : public QObject {
       return std::string();
     };
     const std::string no_budget = "without --weight-budget all weights stay in memory",
-                      no_branch = "only weights of branches come and go, and this is none";
+                      no_branch = "only weights of branches are loaded on demand, and this is not one";
     QCOMPARE(warned(json_of(annotated("run", {pinned})), pinned), no_budget);
     QCOMPARE(warned(json_of(annotated("run", {pinned}, {"--weight-budget", "64KiB"})), pinned), std::string());
     QCOMPARE(warned(json_of(annotated("run", {dense}, {"--weight-budget", "64KiB"})), dense), no_branch);
@@ -221,7 +221,7 @@ class AnnotateTest : public QObject {
     QCOMPARE(warned(json_of(with("decode", of_both))), std::string());
     for (const char* phase : {"forward", "decode", "both"})
       VERIFY_REFUSED(with(phase, "no.such.kernel=reduce"), "--annotate", "the model has no node \"no.such\"");
-    // What decoding has no kernel for is refused there and nowhere else.
+    // Kernels that decoding lacks are refused there and nowhere else.
     const Arguments wrong = with("decode", "step.hidden.kernel=rms_norm");
     VERIFY_REFUSED(wrong, "--annotate", "step.hidden");
     QCOMPARE(run_program(with("forward", "step.hidden.kernel=rms_norm")).exit, 0);
@@ -239,7 +239,7 @@ class AnnotateTest : public QObject {
       QVERIFY2(pass["reason"] == "products of this device read activations in f32", pass.dump().c_str());
       QSKIP("this processor's products do not round their input");
     }
-    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read lie in bf16: ") !=
+    QVERIFY2(pass["reason"].get<std::string>().find(" values that only products in bf16 read are stored in bf16: ") !=
                  std::string::npos,
              pass.dump().c_str());
     QVERIFY(j["optimized"]["peak_activation_bytes"].get<int64_t>() <=
@@ -250,7 +250,7 @@ class AnnotateTest : public QObject {
     QVERIFY2(pass["reason"].get<std::string>().starts_with(replayed["passes"][0]["reason"].get<std::string>()) &&
                  replayed["verified"]["passed"] == true,
              replayed.dump().c_str());
-    // Of weights in f32 it says why not.
+    // For weights in f32 it says why not.
     const Json plain = json_of(short_run("optimize", switch_model(), switch_data(), {"--only", "bf16-storage"}));
     QVERIFY2(plain["passes"][0]["applied"] == false &&
                  plain["passes"][0]["reason"] == "no product has weights in bf16 (--dtype bf16 converts them)",
@@ -291,7 +291,7 @@ class AnnotateTest : public QObject {
     const auto refused = [](const std::string& text) { return annotated("run", {text}); };
     VERIFY_REFUSED(refused("no.such.kernel=linear.plain"), "--annotate", "the model has no node \"no.such\"");
     VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate",
-                   "\"speed\" is no annotation (kernel, storage, format or residency)");
+                   "\"speed\" is not an annotation (kernel, storage, format or residency)");
     VERIFY_REFUSED(refused(kWi), "--annotate", "is not NAME.KEY=WORD");
     VERIFY_REFUSED(refused(kWi + ".kernel=linear.fast"), "--annotate",
                    "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");

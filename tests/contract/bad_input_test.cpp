@@ -53,7 +53,7 @@ class BadInputTest : public QObject {
     VERIFY_DONE(run_program(found), found);
     VERIFY_REFUSED(short_run("run", switch_model("two-experts-left-padding"), "random:2x5", {"--config", config}),
                    config, "was found for another model, " + switch_model());
-    // What the model does not have is said, not passed over.
+    // Parts that the model lacks are named, not passed over.
     nlohmann::json other = nlohmann::json::parse(Scratch::read(config));
     other["passes"]["dead-path"]["elsewhere"] = "0";
     const Arguments replay =

@@ -30,7 +30,7 @@ class BudgetContractTest : public QObject {
                               "evictions", "held_bytes"})
         QVERIFY2(budget[key].get<int64_t>() > 0, key);
       QVERIFY(budget["stall_seconds"].get<double>() >= 0 && budget["slot_bytes"] <= budget["budget_bytes"]);
-      // What one execution did: of generate beside the others, else of each plan.
+      // The work of one execution, of generate beside the others, else of each plan.
       const Json& read =
           std::string_view(verb) == "generate" ? figures["weights_read"] : figures["baseline"]["weights_read"];
       for (const char* key : {"executions", "reads", "bytes_read", "stall_ms", "stall_share"})
@@ -93,9 +93,9 @@ class BudgetContractTest : public QObject {
   }
   void what_is_no_size_is_refused() {
     for (const auto& [wrong, why] : {std::pair("0", "is too little"),
-                                     {"-5", "is no number of bytes"},
-                                     {"12G", "is no number of bytes"},
-                                     {"much", "is no number of bytes"}}) {
+                                     {"-5", "is not a number of bytes"},
+                                     {"12G", "is not a number of bytes"},
+                                     {"much", "is not a number of bytes"}}) {
       Arguments arguments = short_run("run", switch_model(), switch_data());
       arguments.push_back("--weight-budget=" + std::string(wrong));
       VERIFY_REFUSED(arguments, "--weight-budget", why);

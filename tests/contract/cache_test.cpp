@@ -119,11 +119,11 @@ class ContractCacheTest : public QObject, private Imports {
 
   void wrong_options_are_refused() {
     VERIFY_REFUSED((Arguments{"cache", session_, "--memory", "999"}), "--memory", "is less than one expert");
-    VERIFY_REFUSED((Arguments{"cache", session_, "--memory", "much"}), "--memory", "is no number of bytes above 0");
+    VERIFY_REFUSED((Arguments{"cache", session_, "--memory", "much"}), "--memory", "is not a number of bytes above 0");
     VERIFY_REFUSED((Arguments{"cache", session_, "--disk", "0GB/s"}), "--disk",
-                   "is no number of bytes a second above 0");
+                   "is not a number of bytes a second above 0");
     VERIFY_REFUSED((Arguments{"cache", session_, "--expert-bytes", "0"}), "--expert-bytes",
-                   "is no number of bytes above 0");
+                   "is not a number of bytes above 0");
     const std::string counts = scratch_.path("counts.storm");
     imported(scratch_.write("counts.jsonl", vllm_loads()), counts);
     VERIFY_REFUSED((Arguments{"cache", counts}), counts, "keeps no decisions, only their sums");

@@ -72,7 +72,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
     // The calibration says the same as the output.
     const Json same = json_of({"calibrate", cal, "--check", scratch_.path(name + "_perf.txt"), "--json", "-"});
     QVERIFY(same["errors"].size() == 1 && same["errors"][0]["kind"] == "measured" && same["errors"][0]["calls"] == 10);
-    // What the program said of itself wins over its file's name.
+    // The log's own word wins over its file's name.
     const std::string told = "# Collective test starting: " + name + "_perf\n" + text;
     QCOMPARE(json_of({"calibrate", scratch_.write("out.log", told), "-o", scratch_.path("c.json"), "--json",
                       "-"})["fits"][0]["what"]
@@ -132,7 +132,7 @@ class ContractCalibrateNcclTest : public QObject, private Imports {
                               << "line 5: is of \"A100\", the ranks before of \"H100\"";
     QTest::newRow("a torn rank") << "device  1 [0x1b] NVIDIA H100 80GB HBM3"
                                  << "device"
-                                 << "line 5: is no line of a rank";
+                                 << "line 5: is not a line of a rank";
     QTest::newRow("unlike hosts") << "host-0 device  1"
                                   << "host-9 device  1"
                                   << "the hosts above have different numbers of ranks";

@@ -68,7 +68,7 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     }
     const Json far = simulated(cal, "4000")["calibration"]["phases"][1];
     QVERIFY2(far["kind"].is_null() &&
-                 far["why_not"].get<std::string>().find("and what was measured tells 1 to 512") != std::string::npos,
+                 far["why_not"].get<std::string>().find("and the measured calls cover 1 to 512") != std::string::npos,
              far.dump().c_str());
     // Two weights of rows of their own that took twice what the curve makes of them: the phase costs the same, and is
     // so much less sure.
@@ -152,9 +152,9 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     QTest::newRow("half a row") << row << "bf16,64,32,,8.5,12,"
                                 << "line 3, column 8: rows is \"8.5\", not a whole number";
     QTest::newRow("negative") << row << "bf16,64,32,,8,-12,"
-                              << "line 3, column 9: us is no number from 0";
+                              << "line 3, column 9: us is not a number from 0";
     QTest::newRow("no time") << row << "bf16,64,32,,8,0,"
-                             << "line 3: us is no time above 0";
+                             << "line 3: us is not a time above 0";
     QTest::newRow("no weight") << row << "bf16,0,32,,8,12,"
                                << "line 3: inputs is missing or too small";
     QTest::newRow("no experts") << row << "bf16,64,32,0,8,12,"
@@ -174,7 +174,7 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"calibrate", file, "-o", scratch_.path("wrong-rows.json")}), file, words.toStdString());
   }
 
-  // What was recorded here becomes a curve; its times are whatever they are.
+  // A recording made here becomes a curve; its times are whatever they are.
   void a_recorded_run_says_the_times_of_its_products() {
     const std::string session = scratch_.path("ran.storm"), cal = scratch_.path("ran.json");
     json_of(short_run("profile", "demo:switch-names", "demo:switch-names-sample",
@@ -206,7 +206,7 @@ class ContractCalibrateRowsTest : public QObject, private Imports {
         {"simulate", session, "--cluster", cluster, "--calibration", cal, "--json", "-"})["calibration"]["phases"][1];
     QVERIFY2(p["kind"].is_string()
                  ? p["rows"].is_object()
-                 : p["why_not"].get<std::string>().find("what was measured tells") != std::string::npos,
+                 : p["why_not"].get<std::string>().find("the measured calls cover") != std::string::npos,
              p.dump().c_str());
   }
 

@@ -102,11 +102,11 @@ class ContractCalibrateTest : public QObject, private Imports {
     QTest::newRow("cut JSON") << "{\"schema\": \"stormcell.calib"
                               << "line 1";
     row("no call", "", "holds no call");
-    row("negative", dispatch("a", "w", 2, "-4"), "line 2, column 19: us is no number from 0");
-    row("zero", dispatch("a", "w", 2, "0"), "line 2: us is no time above 0");
+    row("negative", dispatch("a", "w", 2, "-4"), "line 2, column 19: us is not a number from 0");
+    row("zero", dispatch("a", "w", 2, "0"), "line 2: us is not a time above 0");
     row("a word", dispatch("a", "w", 2, "fast"), "line 2, column 19: us is \"fast\", not a number");
     row("endless", dispatch("a", "w", 2, "inf"), "line 2, column 19: us is \"inf\", not a finite number");
-    row("none", dispatch("a", "w", 2, ""), "line 2: us is no time above 0");
+    row("none", dispatch("a", "w", 2, ""), "line 2: us is not a time above 0");
     row("twice", dispatch("a", "w", 2, "1") + dispatch("a", "w", 4, "2"), "id \"a\" occurs twice");
     row("cut", dispatch("a", "w", 2, "1") + "b,dispatch\n", "line 3: has 2 fields, the line of names has 20");
     row("a quote", "\"a,dispatch\n", "line 2: a quote is not closed");
@@ -124,7 +124,7 @@ class ContractCalibrateTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"calibrate", wrong, "-o", there}), wrong, words.toStdString());
     QCOMPARE(read_file_text(there, 1 << 20), std::string("what stands"));
     const std::string good = known();
-    if (words != "line 2: us is no time above 0")  // which calls to check may leave out
+    if (words != "line 2: us is not a time above 0")  // which calls to check may leave out
       VERIFY_REFUSED((Arguments{"calibrate", good, "--check", wrong}), wrong,
                      words.contains("column us") ? std::string() : words.toStdString());
   }
@@ -138,7 +138,7 @@ class ContractCalibrateTest : public QObject, private Imports {
                    "id \"a\" stands in " + good + " too");
   }
 
-  // Of one NVLink fabric two of six numbers of ranks and tokens are left out: the bar is 4 %. Worlds of one laboratory
+  // For one NVLink fabric two of six numbers of ranks and tokens are left out: the bar is 4 %. Worlds of one laboratory
   // that are left out two at a time are told as well as straight lines tell them.
   void calls_of_laboratories_are_predicted_data() {
     QTest::addColumn<QStringList>("left_out");

@@ -18,12 +18,12 @@ constexpr const char* kSample = "demo:swinv2-moe-digits-sample";  // the digits 
 constexpr size_t kDigits = 60, kClasses = 10, kBatch = 12, kBatches = kDigits / kBatch;
 constexpr const char* kRouters[] = {"stages.0.blocks.1.mlp", "stages.1.blocks.1.mlp"};
 
-/// What tests/reference/make_swinv2_moe_digits.py left.
+/// Returns what tests/reference/make_swinv2_moe_digits.py left.
 std::shared_ptr<const SafetensorsFile> reference() {
   return SafetensorsFile::open(reference_path("swinv2-moe-digits/digits.safetensors"));
 }
 
-/// A tensor of all batches, one behind the other.
+/// A tensor of all batches, one after the other.
 template <class T>
 std::vector<T> of_all_batches(const SafetensorsFile& file, const std::string& name) {
   std::vector<T> all;

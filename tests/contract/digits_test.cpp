@@ -20,7 +20,7 @@ constexpr const char* kModel = "demo:msdnet-digits";
 constexpr const char* kSample = "demo:msdnet-digits-sample";
 constexpr size_t kDigits = 60, kClasses = 10, kPixels = 400;
 
-/// What tests/reference/make_msdnet_digits.py left, and the labels.
+/// Holds what tests/reference/make_msdnet_digits.py left, and the labels.
 struct Expected {
   std::vector<float> logits;
   std::vector<int32_t> exit, labels;
@@ -123,7 +123,7 @@ class DigitsTest : public QObject {
     QVERIFY(j["routing"][0]["load"] == (Json{first, on}));
     QVERIFY(j["routing"][1]["load"] == (Json{e.at_exit(1), e.at_exit(2)}));
     QVERIFY(Scratch::read(page).find("<section id=\"quality\"") != std::string::npos);
-    // What was found, run alone: only the optimised plan is judged.
+    // The found thresholds, run alone: only the optimised plan is judged.
     const Arguments replay = quick("run", kSample, {"--config", config, "--json", "-"});
     const Ended replayed = run_program(replay);
     VERIFY_DONE(replayed, replay);
@@ -143,7 +143,7 @@ class DigitsTest : public QObject {
                  costs["served"].is_null(),
              costs.dump().c_str());
     QCOMPARE(costs["groups"].size(), kClasses);
-    // What lies behind an exit is a part that may be left out.
+    // The part behind an exit is one that may be left out.
     QVERIFY2(
         costs["parts"]["of"] == 2 && std::fabs(costs["parts"]["mean"].get<double>() -
                                                static_cast<double>(e.at_exit(1) + 2 * e.at_exit(2)) / kDigits) < 1e-12,
@@ -227,10 +227,10 @@ class DigitsTest : public QObject {
     VERIFY_DONE(run_program(profile), profile);
     for (const char* verb : {"place", "simulate"})
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", "preset:8x-h100"}), session,
-                     "its routers are exits, no experts: nothing to place");
+                     "its routers are exits and not experts, so there is nothing to place");
   }
 
-  /// Where they leave needs no labels.
+  /// The exits at which items leave need no labels.
   void pictures_without_labels_have_exits_too() {
     const Json j = json_of({"run", "demo:msdnet-digits", "--data", "random:3", "--measure-seconds", "0"});
     const Json& exits = j["exits"];
@@ -278,7 +278,7 @@ class DigitsTest : public QObject {
                    "--dense", "--phase decode decodes");
   }
 
-  /// Where a sequence is routed, the decision alone tells which tokens a branch has.
+  /// If a sequence is routed, the decision alone tells which tokens a branch has.
   void a_network_without_a_dense_plan_says_why() {
     const Scratch scratch;
     const std::string model = reference_path("task-moe/one-table"), json = scratch.path("j.json");

@@ -102,7 +102,7 @@ class ContractEditedCallsTest : public QObject, private Imports {
     edited_row("a cut row", plain.substr(0, plain.size() - 25),
                "line 5: has 13 fields, the line of names has 18 (the file may be cut");
     edited_row("UTF-16", utf16(plain), "is text in UTF-16");
-    edited_row("Latin-1", replaced(plain, ",lab,", ",caf\xe9,"), "line 2, column 5: laboratory is no line of UTF-8");
+    edited_row("Latin-1", replaced(plain, ",lab,", ",caf\xe9,"), "line 2, column 5: laboratory is not a line of UTF-8");
     edited_row("packed and cut", gzip_of(plain).substr(0, 100), "is packed with gzip and ends in the middle");
   }
   void calls_that_nobody_could_know_are_refused() {

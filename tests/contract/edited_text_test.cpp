@@ -161,7 +161,7 @@ class ContractEditedTextTest : public QObject, private Imports {
     }
     const std::string cut = scratch_.write("cut.jsonl", text.substr(0, text.size() - 20));
     VERIFY_REFUSED((Arguments{"import", cut, "-o", scratch_.path("cut.storm")}), cut,
-                   "line 3: the file ends within the JSON that begins here");
+                   "line 3: the file ends in the middle of the JSON that begins here");
     const std::string wide = scratch_.write("wide.jsonl", utf16(text));
     VERIFY_REFUSED((Arguments{"import", wide, "-o", scratch_.path("cut.storm")}), wide, "is text in UTF-16");
     // Other formats, packed; answers with what Python writes for numbers.

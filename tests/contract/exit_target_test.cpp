@@ -75,7 +75,7 @@ class ExitTargetTest : public QObject {
       if (left[e] == 0) taken.push_back(name + " takes none of 44 pictures");
     }
     QCOMPARE(t["exits_taken"].dump(), taken.dump());
-    // What was found, written and replayed: all digits, as the summary of the curve says.
+    // Thresholds that were found, written and replayed: all digits, as the summary of the curve says.
     const Json written = Json::parse(Scratch::read(config));
     QVERIFY(written["exits"].size() == 2 && written["exits"][1]["router"] == "exits.1.router");
     QVERIFY(written["exits"][0]["threshold"] == t["thresholds"][0]);
@@ -94,8 +94,8 @@ class ExitTargetTest : public QObject {
     for (const char* key : {"fitted_ms", "predicted_ms", "held_out_ms"}) QVERIFY2(time[key].get<double>() > 0, key);
   }
 
-  /// What only later exits need waits for the ones before them, and is not charged to who leaves there: a bound that
-  /// the model's own order could not keep.
+  /// Work that only later exits need waits for the ones before them, and is not charged to who leaves there: a bound
+  /// that the model's own order could not keep.
   void a_share_is_of_the_plan_that_runs() {
     const Scratch scratch;
     const std::string config = scratch.path("c.json");
@@ -198,7 +198,7 @@ class ExitTargetTest : public QObject {
     VERIFY_REFUSED((short_run("optimize", kModel, kSample, {"--batch", "60", "--target-quality", "0.9"})),
                    "--target-quality", "one batch");
     VERIFY_REFUSED((short_run("optimize", kModel, "random:8x20x20x1", {"--target-quality", "0.9"})), "--target-quality",
-                   "does not say what is right");
+                   "does not say which answers are right");
     VERIFY_REFUSED(
         (short_run("optimize", "demo:switch-names", "demo:switch-names-sample", {"--target-quality", "0.9"})),
         "--target-quality", "has no chain of exits");
@@ -218,7 +218,7 @@ class ExitTargetTest : public QObject {
     const Json first = {{"router", "exits.0.router"}, {"threshold", 0.5}},
                second = {{"router", "exits.1.router"}, {"threshold", 0.5}};
     refused({second, first}, kModel, "in the order in which they run: exits.0.router, exits.1.router");
-    refused(Json::array({first}), kModel, "expected one of each exit");
+    refused(Json::array({first}), kModel, "expected one threshold for each exit");
     refused({first, {{"router", "exits.1.router"}, {"threshold", 3}}}, kModel,
             "the threshold 3 of \"exits.1.router\" is out of range: from -1 to 2 (");
     refused(Json::array({first}), "demo:switch-names", "demo:switch-names has none");

@@ -185,7 +185,7 @@ class ExportTest : public QObject {
     const StoredTensor* layer = file->find("layer.0.scores");
     QVERIFY(layer && layer->dtype == DType::f32 &&
             layer->shape == (std::vector<int64_t>{file->find("layer.0.indices")->shape[0], 8}));
-    // What this export writes, the import takes.
+    // The import takes the files of this export.
     const Arguments import = {"import", native, "-o", scratch_.path("again.storm")};
     VERIFY_DONE(run_program(import), import);
     const Arguments none = {"export", session_, "--format", "csv", "--what", "scores"};

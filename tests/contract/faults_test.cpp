@@ -251,7 +251,7 @@ class FaultsTest : public QObject {
                whole.c_str());
     }
     QVERIFY2(failed >= 3 && done == 2, std::to_string(failed).c_str());
-    // What it held before is there.
+    // Its earlier content is there.
     QVERIFY(list_session_runs(session, true).runs.size() >= 3);
   }
 };

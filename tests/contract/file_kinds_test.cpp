@@ -140,8 +140,9 @@ class FileKindsTest : public QObject, protected Placements {
     const Arguments arguments = {"import", folder, "-o", session};
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
-    QVERIFY2(ended.err.find("2 files that are no traces are left out: \"a.html\" is an HTML page") != std::string::npos,
-             ended.err.c_str());
+    QVERIFY2(
+        ended.err.find("2 files that are not traces are left out: \"a.html\" is an HTML page") != std::string::npos,
+        ended.err.c_str());
   }
 
   void the_users_word_on_a_format_does_not_hide_the_kind() {

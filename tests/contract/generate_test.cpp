@@ -47,7 +47,7 @@ class GenerateTest : public QObject {
     std::vector<int32_t> ids, mask;
     for (size_t s = 0; s < lengths.size(); ++s)
       for (int64_t i = 0; i < kLength; ++i) {
-        // Of the last sequence the padding stands first.
+        // The last sequence begins with its padding.
         const bool real = s == 3 ? i >= kLength - lengths[s] : i < lengths[s];
         mask.push_back(real);
         ids.push_back(real ? static_cast<int32_t>(3 + (i * 7 + static_cast<int64_t>(s) * 5) % 45) : 0);

@@ -124,7 +124,7 @@ class ContractImportCsvTest : public QObject, private Imports {
     verify_refused(scratch_.write("sales.csv", "day,sum\n1,2\n"), "line 1", {"--format", "route-trace"});
     verify_refused(scratch_.write("v2.csv", "# route_trace v2\n"), "line 1");
     verify_refused(scratch_.write("noise.bin", std::string("\0\1\2\3\4\5\6\7\x08", 9)),
-                   "is no routing trace of a known format");
+                   "is not a routing trace of a known format");
   }
 
   void rows_that_are_wrong_data() {
@@ -152,8 +152,8 @@ class ContractImportCsvTest : public QObject, private Imports {
                          << ", column 7: weight is \"nan\", not a finite number";
     QTest::newRow("infinite") << "0,0,2,1,0,5,-inf,0,1001"
                               << ", column 7: weight is \"-inf\", not a finite number";
-    QTest::newRow("weight that is no number") << "0,0,2,1,0,5,much,0,1001"
-                                              << ", column 7: weight is \"much\", not a number";
+    QTest::newRow("weight that is not a number") << "0,0,2,1,0,5,much,0,1001"
+                                                 << ", column 7: weight is \"much\", not a number";
     QTest::newRow("an expert twice") << "0,0,2,1,0,7,0.625,0,1001"
                                      << ": expert 7 comes twice for step 2 in layer 1";
     QTest::newRow("a second preamble") << "# route_trace v1"

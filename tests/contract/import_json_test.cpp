@@ -39,7 +39,7 @@ class ContractImportJsonTest : public QObject, private Imports {
                                      << "line 5: an expert is -1";
     QTest::newRow("expert that is none") << "[[0,1]"
                                          << "[[0,1.5]"
-                                         << "line 5: an expert is no whole number";
+                                         << "line 5: an expert is not a whole number";
     QTest::newRow("expert twice") << "[[0,1]"
                                   << "[[1,1]"
                                   << "line 5: token 0, layer 0 has expert 1 twice";

@@ -215,7 +215,7 @@ class ContractImportRecordedTest : public QObject, private Imports {
     QTest::addColumn<QString>("name");
     QTest::addColumn<QString>("words");
     QTest::newRow("shape") << "exit.confidence"
-                           << "exit.confidence is no table of a confidence an exit";
+                           << "exit.confidence is not a table of a confidence an exit";
     QTest::newRow("type") << "exit.prediction"
                           << "exit.prediction is f32 [40, 3], expected i32 [40, 3]";
     QTest::newRow("label") << "exit.label"

@@ -40,7 +40,7 @@ class ContractImportServersTest : public QObject, private Imports {
       const std::string wrong = scratch_.write("wrong.jsonl", content);
       VERIFY_REFUSED((Arguments{"import", wrong, "-o", none, "--model-config", config}), wrong, words);
     };
-    refused(R"({"meta_info": {"routed_experts": "AAAA"}})", "is no base64 of int32");
+    refused(R"({"meta_info": {"routed_experts": "AAAA"}})", "is not base64 of int32");
     refused(answer({1, 2, 3}), "no whole number of tokens");
     refused(answer({0, 0, 0, 0, 4, 1}), "names expert 4");
     QVERIFY(!std::filesystem::exists(none));
@@ -78,8 +78,8 @@ class ContractImportServersTest : public QObject, private Imports {
                                  scratch_.path("counts.storm"), {"--shared-experts", "1"});
     QCOMPARE(counts["model"]["branches"].get<int>(), 3);
     verify_refused(scratch_.write("uneven.json", R"({"logical_count": [[3, 1, 2, 1]]})"),
-                   "layer.0 chose a routed expert more often than the shared ones behind", {"--shared-experts", "1"},
-                   scratch_.write("even.json", R"({"logical_count": [[3, 1, 2]]})"));
+                   "layer.0 chose a routed expert more often than the shared ones after them",
+                   {"--shared-experts", "1"}, scratch_.write("even.json", R"({"logical_count": [[3, 1, 2]]})"));
   }
 
   void steps_of_vllm_follow_their_own_map() {
@@ -112,11 +112,11 @@ class ContractImportServersTest : public QObject, private Imports {
         unlike["warnings"].dump().find("line 3: num_layers is 3, but expert_load has 2 layers") != std::string::npos,
         unlike["warnings"].dump().c_str());
     verify_refused(changed("\"step\":8", "\"step\":3"), "line 3: step 3 after step 7");
-    verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of unlike lengths");
+    verify_refused(changed("[0,5,0,5]", "[0,5,0]"), "line 2: expert_load has rows of different lengths");
     verify_refused(changed("[2,1,0,1]", "[2,1,0,70000]"), "line 2: p2l_map is 70000");
     verify_refused(changed("[0,5,0,5]", "[0,-5,0,5]"), "line 2: expert_load is -5");
     verify_refused(changed("[0,5,0,5]", "[0,5.5,0,5]"),
-                   "line 2: expert_load holds what is no whole number: 5.5 (correct line 2, or ");
+                   "line 2: expert_load holds something that is not a whole number: 5.5 (correct line 2, or ");
     verify_refused(changed("\"version\":1,\"step\":7", "\"version\":2,\"step\":7"), "version 2 is not known");
   }
 
@@ -159,7 +159,7 @@ class ContractImportServersTest : public QObject, private Imports {
       std::string other = text;
       return scratch_.write("changed.jsonl", other.replace(other.find(from), from.size(), to));
     };
-    verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[2]]"), "line 1: top_indices has rows of unlike lengths");
+    verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[2]]"), "line 1: top_indices has rows of different lengths");
     verify_refused(changed("[[0,1],[2,3]]", "[[0,1],[3,3]]"), "line 1: token 1 names expert 3 twice");
     // Several choices that are all zero are none.
     const Json padded = imported(changed("[[0,1],[2,3]]", "[[0,1],[0,0]]"), session_of("padded"));
@@ -167,7 +167,7 @@ class ContractImportServersTest : public QObject, private Imports {
     QCOMPARE(padded["rows_masked"].get<int64_t>(), int64_t{2});
     verify_loads("padded", {{3, 3, 2, 2}, {4, 3, 2, 3}});
     verify_refused(changed("\"rank\":1", "\"rank\":2"), "line 2: is of rank 1, the first line of rank 2");
-    verify_refused(changed("\"num_tokens\":2", "\"num_tokens\":3"), "line 1: top_indices is no list of 3 lists");
+    verify_refused(changed("\"num_tokens\":2", "\"num_tokens\":3"), "line 1: top_indices is not a list of 3 lists");
   }
 
   void an_importance_matrix_is_one_step() {
@@ -183,8 +183,8 @@ class ContractImportServersTest : public QObject, private Imports {
     other = file;
     const float more = 4;
     std::memcpy(other.data() + other.size() - 32, &more, sizeof more);
-    verify_refused(scratch_.write("unlike.gguf", other), "its stacks of weights counted unlike tokens");
-    verify_refused(scratch_.write("cut.gguf", file.substr(0, file.size() - 40)), "lies beyond the file");
+    verify_refused(scratch_.write("unlike.gguf", other), "its stacks of weights counted different numbers of tokens");
+    verify_refused(scratch_.write("cut.gguf", file.substr(0, file.size() - 40)), "is beyond the end of the file");
   }
 };
 

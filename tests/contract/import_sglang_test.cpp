@@ -128,7 +128,7 @@ class ContractImportSglangTest : public QObject, private Imports {
   // num_fused_shared_experts: the recorder keeps its id, one behind the slots, beside those of the routed experts.
   void tokens_of_a_fused_shared_expert_have_their_routed_choices() {
     std::string dump = Scratch::read(fixture("per_token_0.pt"));
-    // Of each token and layer with experts two ids and six of -1 (dense layers have eight): the third one becomes
+    // Each token and layer with experts has two ids and six of -1 (dense layers have eight): the third one becomes
     // slot 8.
     const auto filled = [&](size_t at) {
       return at + 4 <= dump.size() && dump.compare(at, 4, "\xff\xff\xff\xff") == 0;

@@ -304,7 +304,7 @@ class JsonTest : public QObject {
     QVERIFY(like["dataset"]["cells"].get<int64_t>() >= like["dataset"]["cells_without_padding"].get<int64_t>());
     QVERIFY(like["verified"]["passed"].get<bool>());
 
-    // What was found on them is replayed on them.
+    // Findings on these batches are replayed on them.
     by_length.insert(by_length.end(), {"--config-out", config});
     const Json found = json_of(short_run("optimize", model, text, by_length));
     QVERIFY(found["verified"]["passed"].get<bool>() && found["config"]["bucket_by_length"].get<bool>());
@@ -342,7 +342,7 @@ class JsonTest : public QObject {
     QCOMPARE(j["runs"].size(), size_t{2});
     QVERIFY(states_or_withholds(j["runs"][1]) && !j["runs"][1]["passes"].empty() &&
             !j["runs"][0]["figures"].get<bool>());
-    // What it holds, of what, made where.
+    // The content of a session, its model, and the machine.
     QVERIFY2(j["parameters"].get<int64_t>() > 0 && j["fingerprint"].is_string() && j["bytes"].get<int64_t>() > 0 &&
                  j["checked"] == false,
              j.dump(1).c_str());

@@ -47,7 +47,7 @@ class ContractMergeTest : public QObject, private Imports {
     QCOMPARE(j["run"].get<int64_t>(), int64_t{3});
     QVERIFY((loads_of(analyzed(session + "#both"), 0) == std::vector<int64_t>{16, 14, 18}));
     QCOMPARE(SessionReader(session).find_run("both").batches, int64_t{4});
-    // What was merged is no part of the next one.
+    // A merged run is no part of the next one.
     QCOMPARE(json_of({"merge", session, "-o", scratch_.path("again.storm"), "--json", "-"})["parts"].size(), size_t{2});
     VERIFY_DONE(run_program({"inspect", session, "--check"}), Arguments{"inspect"});
   }
@@ -58,7 +58,7 @@ class ContractMergeTest : public QObject, private Imports {
     imported(scratch_.write("choices.csv", route_trace()), choices);
     imported(scratch_.write("counted.json", counts(1)), counted);
     VERIFY_REFUSED((Arguments{"merge", choices}), "-o", "is missing");
-    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out}), choices, "is one part alone");
+    VERIFY_REFUSED((Arguments{"merge", choices, "-o", out}), choices, "is only one part");
     VERIFY_REFUSED((Arguments{"merge", choices, counted, "-o", out}), counted + "#1", "is of another model");
     VERIFY_REFUSED((Arguments{"merge", choices, choices + "#1", "-o", out}), choices + "#1", "is named twice");
     imported(scratch_.write("choices-2.csv", route_trace({3, 8, 2, 3, 9, 1})), choices);

@@ -138,7 +138,8 @@ class ContractMissingPartsTest : public QObject, private Imports {
     const std::string packed = gzip_of(Scratch::read(plain));
     std::ofstream(plain + ".gz") << packed;
     // A copy of a file that is there is not read.
-    verify_import(folder, {loads_of_ranks({0, 1})}, {"1 file that is no trace is left out: \"rank1.safetensors.gz\""});
+    verify_import(folder, {loads_of_ranks({0, 1})},
+                  {"1 file that is not a trace is left out: \"rank1.safetensors.gz\""});
     fs::remove(plain);
     verify_import(meta, {loads_of_ranks({0, 1})}, {});
     verify_import(folder, {loads_of_ranks({0, 1})}, {});

@@ -15,7 +15,7 @@ class OptimizeTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  /// What one run says to people and what its JSON has; where it does not end with 0 the test fails.
+  /// Returns what one run says to people and what its JSON has; where it does not end with 0 the test fails.
   std::pair<Ended, Json> run_and_read(Arguments arguments) const {
     const std::string file = scratch_.path("figures.json");
     arguments.insert(arguments.end(), {"--json", file});

@@ -35,7 +35,7 @@ std::vector<int32_t> choices_of(const StoredTensor& t) {
   return choices;
 }
 
-/// What tests/reference/make_dynamic_routing_street.py left.
+/// Returns what tests/reference/make_dynamic_routing_street.py left.
 std::shared_ptr<const SafetensorsFile> expected() {
   return SafetensorsFile::open(reference_path("dynamic-routing-street/people.safetensors"));
 }
@@ -180,7 +180,7 @@ class PeopleTest : public QObject {
     QVERIFY(quality["groups"][0]["name"] == "background" && quality["groups"][1]["name"] == "person");
     QVERIFY2(std::fabs(quality["baseline"]["value"].get<double>() - sum / 2) < 1e-3, quality.dump().c_str());
     if (!j["optimized"].is_null()) QVERIFY(quality["better"] == 0 && quality["worse"] == 0);
-    // What each tile cost, by PyTorch's decisions.
+    // The cost of each tile by PyTorch's decisions.
     const Walk walk;
     const std::vector<uint8_t> targets = values_of<uint8_t>(
         *SafetensorsFile::open(source_folder() + "/resources/sample/people.safetensors")->find("targets"));

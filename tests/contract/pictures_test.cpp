@@ -168,7 +168,7 @@ class PicturesTest : public QObject {
     QVERIFY2(ended.out.find("pictures a second") != std::string::npos &&
                  ended.out.find("cells a second") == std::string::npos,
              ended.out.c_str());
-    // What --batches leaves out is said, and counted nowhere.
+    // Pictures that --batches leaves out are named, and counted nowhere.
     const Arguments some = short_run("run", kModel, data, {"-o", session, "--batch", "2", "--batches", "3"});
     const Ended three = run_program(some);
     VERIFY_DONE(three, some);
@@ -329,11 +329,11 @@ class PicturesTest : public QObject {
     QVERIFY(j["cells"] == 13 && j["batches"] == 13 && j["skipped"] == 3);
     QCOMPARE(j["skipped_items"].size(), size_t{3});
     QVERIFY(j["skipped_items"][2]["name"] == "x.txt");
-    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is no picture that this version reads") == 0,
+    QVERIFY2(j["skipped_items"][2]["reason"].get<std::string>().find("is not a picture that this version reads") == 0,
              j.dump().c_str());
   }
 
-  /// Of everything that a folder may hold: what can be fed is, whatever lies beside it.
+  /// A folder may hold anything: pictures that can be fed are, whatever lies beside it.
   void a_folder_of_every_kind_of_picture() {
     if (!picture_formats()[0].lacked.empty() || !picture_formats()[1].lacked.empty()) return;
     using Kind = PngToWrite::Kind;
@@ -394,7 +394,7 @@ class PicturesTest : public QObject {
     refused(picture(20, 40, 3, std::numeric_limits<float>::quiet_NaN()), "it holds pixels that are not finite");
     const std::string good = picture(20, 40);
     refused(good.substr(0, good.size() - 5), "holds no picture that can be fed, of 1 file; the first, \"07.npy\", ");
-    refused("{}", "is no picture that this version reads");
+    refused("{}", "is not a picture that this version reads");
     VERIFY_REFUSED(quick("run", scratch.path("nothing")), scratch.path("nothing"), "");
     VERIFY_REFUSED(quick("run", scratch.write("t.txt", "a\n")), scratch.path("t.txt"), "the model takes pictures");
     VERIFY_REFUSED((Arguments{"generate", kModel, "--data", "random:2"}), kModel, "");

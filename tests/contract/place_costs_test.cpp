@@ -68,8 +68,8 @@ class ContractPlaceCostsTest : public QObject, private Placements {
     };
     refused({"--hidden", "64"}, "--ffn", "is missing");
     refused({"--backend", "per-moon"}, "--backend", "is not known (one of per-expert, per-rank");
-    refused({"--backend", "gather"}, session, "says no sizes of the model");
-    refused({"--hidden", "64", "--ffn", "32", "--dtype", "i5"}, "--dtype", "is no number format");
+    refused({"--backend", "gather"}, session, "does not say the sizes of the model");
+    refused({"--hidden", "64", "--ffn", "32", "--dtype", "i5"}, "--dtype", "is not a number format");
   }
 
   void each_phase_has_a_placement_of_its_own() {

@@ -83,7 +83,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
       return json_of(all);
     };
     QVERIFY(tells(simulate({first + "#2"})));
-    // What the placement was made from, too, where it is a server's file.
+    // The recording that the placement was made from, too, where it is a server's file.
     const std::string file = scratch_.path("made-from.json");
     const Arguments exported = {"export", first + "#2", "--format", "vllm-pr49572", "-o", file};
     VERIFY_DONE(run_program(exported), exported);
@@ -123,7 +123,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QVERIFY(ascend["moe_layer_count"] == 2 && ascend["layer_list"][0]["device_count"] == 8);
     QVERIFY(ascend["layer_list"][0]["device_list"][1] == Json::parse(R"({"device_id": 1, "device_expert": [5, 7]})"));
     VERIFY_REFUSED((Arguments{"export", session, "--format", "trtllm", "--what", "moon"}), "--what",
-                   "is no way of TensorRT-LLM");
+                   "is not a way of TensorRT-LLM");
   }
 
   // vllm-ascend's mix_placement: shared experts are experts of the map, and the server begins with each on every
@@ -154,7 +154,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
         "names expert 13, 12 are routed: a shared expert is read where each device holds it once, and device 3");
     for (const char* format : {"sglang", "trtllm", "vllm-pr41141", "csv"})
       VERIFY_REFUSED((Arguments{"export", session, "--format", format, "--shared-experts", "1"}), "--shared-experts",
-                     "belongs to --format vllm-ascend alone");
+                     "works with --format vllm-ascend only");
     VERIFY_REFUSED((Arguments{"export", session, "--format", "vllm-ascend", "--shared-experts", "65"}),
                    "--shared-experts", "at most 64");
   }
@@ -165,16 +165,16 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QTest::addColumn<QString>("words");
     QTest::newRow("no bandwidth") << "\"bytes_per_s\": 4e11"
                                   << "\"bytes_per_s\": 0"
-                                  << "fabric.bytes_per_s is no number above 0";
+                                  << "fabric.bytes_per_s is not a number above 0";
     QTest::newRow("negative") << "3e12"
                               << "-3e12"
-                              << "gpu.memory_bytes_per_s is no number above 0";
+                              << "gpu.memory_bytes_per_s is not a number above 0";
     QTest::newRow("no link between nodes") << "network"
                                            << "net"
                                            << "network is missing, and there are several nodes";
     QTest::newRow("no nodes") << "\"nodes\": 2"
                               << "\"nodes\": 0"
-                              << "nodes is no whole number";
+                              << "nodes is not a whole number";
     QTest::newRow("another schema") << "cluster/1"
                                     << "cluster/9"
                                     << "schema is not";
@@ -197,12 +197,12 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QTest::newRow("of other ranks") << "[[0, 1, 1], [1, 0, 1], [1, 1, 0]]"
                                     << "rank_ns_per_byte has 3 rows, the cluster has 2 GPUs";
     QTest::newRow("negative") << "[[0, -1], [1, 0]]"
-                              << "rank_ns_per_byte 0 to 1 is no cost from 0 to 10^9 ns a byte";
+                              << "rank_ns_per_byte 0 to 1 is not a cost from 0 to 10^9 ns a byte";
     QTest::newRow("no bandwidth")
         << "[[0, null], [1, 0]]"
-        << "rank_ns_per_byte 0 to 1 is no cost from 0 to 10^9 ns a byte: no bandwidth is none";
+        << "rank_ns_per_byte 0 to 1 is not a cost from 0 to 10^9 ns a byte: no bandwidth is none";
     QTest::newRow("as little") << "[[0, 1], [1e12, 0]]"
-                               << "rank_ns_per_byte 1 to 0 is no cost";
+                               << "rank_ns_per_byte 1 to 0 is not a cost";
     QTest::newRow("endlessly fast") << "[[0, 1], [0, 0]]"
                                     << "rank_ns_per_byte 1 to 0 is 0: no link is endlessly fast";
     QTest::newRow("all but endlessly fast")
@@ -211,9 +211,9 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QTest::newRow("to itself") << "[[0, 1], [1, 2]]"
                                << "rank_ns_per_byte 1 to 1 is not 0: what stays is not sent";
     QTest::newRow("a number") << "7"
-                              << "rank_ns_per_byte is no list of rows";
+                              << "rank_ns_per_byte is not a list of rows";
     QTest::newRow("a row") << "[7, [1, 0]]"
-                           << "rank_ns_per_byte 0 is no list";
+                           << "rank_ns_per_byte 0 is not a list";
   }
   void costs_between_ranks_that_are_wrong_are_refused() {
     QFETCH(QString, rows);
@@ -234,7 +234,7 @@ class ContractPlaceFilesTest : public QObject, private Placements {
     QTest::newRow("negative") << R"({"logical_count": [[1,-2]]})"
                               << "line 1: a count is -2";
     QTest::newRow("a share") << R"({"logical_count": [[1,0.5]]})"
-                             << "line 1: a count is no whole number";
+                             << "line 1: a count is not a whole number";
     QTest::newRow("ragged experts") << R"({"logical_count": [[1,2],[3]]})"
                                     << "step 0, layer 1 has 1 expert, the first row has 2";
     QTest::newRow("ragged layers") << R"({"logical_count": [[[1,2],[3,4]],[[1,2]]]})"

@@ -111,7 +111,7 @@ class ContractPlaceTest : public QObject, private Placements {
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--groups", "5"}), "--groups",
                    "do not divide");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--solver", "moon"}), "--solver",
-                   "is no solver (one of eplb, load");
+                   "is not a solver (one of eplb, load");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--solver", "joint"}),
                    "--solver", "needs single choices");
     VERIFY_REFUSED((Arguments{"place", session, "--cluster", cluster, "--redundant", "4", "--aim", "cost"}), "--aim",
@@ -180,7 +180,7 @@ class ContractPlaceTest : public QObject, private Placements {
     for (const char* solver : {"load", "keep"}) {
       const Json warnings =
           placed(session, {"--cluster", cluster, "--redundant", "2", "--solver", solver, "--from", file})["warnings"];
-      const std::string text = warnings.dump(), words = "two replicas of an expert lie on one GPU";
+      const std::string text = warnings.dump(), words = "two replicas of an expert are on one GPU";
       QVERIFY2(text.find("in 1 layer of " + file + " " + words) != std::string::npos, text.c_str());
       QVERIFY(text.find(words) == text.rfind(words));
     }
@@ -241,7 +241,7 @@ class ContractPlaceTest : public QObject, private Placements {
         QVERIFY(d[figure]["ci95"][0].get<double>() <= value && value <= d[figure]["ci95"][1].get<double>());
       }
     QVERIFY(j["differences"][0]["imbalance"]["value"].get<double>() != 0);
-    // What steps cost and how that differs stand in one unit.
+    // Costs of steps and their differences have one unit.
     const std::string quick =
         scratch_.write("quick.json", R"({"schema": "stormcell.cluster/1", "nodes": 1, "gpus_per_node": 2,
  "gpu": {"memory_bytes": 1e11, "memory_bytes_per_s": 1e12, "flops_per_s": 1e14}, "fabric": {"bytes_per_s": 1e11}})");
@@ -258,7 +258,7 @@ class ContractPlaceTest : public QObject, private Placements {
     imported(scratch_.write("one.csv", route_trace({3, 8, 2, 3, 200, 1})), one);
     const Json alone = placed(one, {"--cluster", cluster});
     QCOMPARE(alone["held_out"].get<std::string>(), std::string("time"));
-    QVERIFY(alone["warnings"].dump().find("one request is one request") != std::string::npos);
+    QVERIFY(alone["warnings"].dump().find("the trace is one request") != std::string::npos);
     QVERIFY(alone["differences"][0]["drawn"] == "blocks of 8 steps" &&
             alone["differences"][0]["parts"].get<int>() >= 5);
     const Json& d = alone["differences"][0]["imbalance"];
@@ -331,7 +331,7 @@ class ContractPlaceTest : public QObject, private Placements {
                j.dump().c_str());
       QVERIFY2(held_out(2, "imbalance") - held_out(1, "imbalance") <= 0.05, j.dump().c_str());
     }
-    // Where the model's sizes are known, less traffic is not advised at dearer steps.
+    // If the model's sizes are known, less traffic is not advised at dearer steps.
     const std::string advice = j["advice"].get<std::string>();
     QVERIFY2(kSanitized || advice.starts_with("result: less traffic") ||
                  advice.find(": the result has less traffic than both, but its steps take") < 6,

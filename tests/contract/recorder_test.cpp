@@ -62,7 +62,7 @@ class ContractRecorderTest : public QObject, private Imports {
     VERIFY_REFUSED((Arguments{"recorder", "llamacpp"}), "NAME", "did you mean llama-cpp?");
     VERIFY_REFUSED((Arguments{"recorder", "vlm"}), "NAME", "did you mean vllm?");
     VERIFY_REFUSED((Arguments{"recorder", "tensorflow-lite"}), "NAME", "one of exits, llama-cpp, pytorch");
-    VERIFY_REFUSED((Arguments{"recorder", "../README"}), "NAME", "is no recorder");
+    VERIFY_REFUSED((Arguments{"recorder", "../README"}), "NAME", "is not a recorder");
     VERIFY_REFUSED((Arguments{"recorder", ""}), "NAME", "is empty");
     VERIFY_REFUSED((Arguments{"recorder", "vllm", "sglang"}), "sglang", "one argument too many");
   }

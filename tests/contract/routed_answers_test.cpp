@@ -375,8 +375,8 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
       }
       return of_bytes(bytes);
     };
-    verify_refused_answer(of_bytes(ids), "is no base64 of int32: it names expert 50462976, and looks like uint8");
-    verify_refused_answer(of_bytes(ids + ids[0]), "is no base64 of int32: it has 13 bytes, and looks like uint8");
+    verify_refused_answer(of_bytes(ids), "is not base64 of int32: it names expert 50462976, and looks like uint8");
+    verify_refused_answer(of_bytes(ids + ids[0]), "is not base64 of int32: it has 13 bytes, and looks like uint8");
     verify_refused_answer(in_type(int16_t{}), "and looks like int16");
     verify_refused_answer(in_type(int64_t{}), "every second number is 0, and it looks like int64");
     verify_refused_answer(in_type(float{}), "and looks like float32");
@@ -386,10 +386,10 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
     verify_refused_answer(in_choice("\"0RR910ssI2}\""), "and looks like base85");
     verify_refused_answer(in_choice("\"AQAAAA_-\""), "and looks like URL-safe base64");
     verify_refused_answer(in_choice("\"AQAAAAI\""), "and looks like base64 without its padding");
-    verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers of unlike numbers of choices");
-    verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens of unlike numbers of layers");
-    verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists of other things than lists");
-    verify_refused_answer(in_choice("[[[0, 1.5], [2, 3]]]"), "holds what is no whole number: 1.5");
+    verify_refused_answer(in_choice("[[[0, 1], [2]]]"), "has layers with different numbers of choices");
+    verify_refused_answer(in_choice("[[[0, 1], [2, 3]], [[0, 1]]]"), "has tokens with different numbers of layers");
+    verify_refused_answer(in_choice("[[0, 1], [2, 3]]"), "is a list of lists, but not of lists of lists");
+    verify_refused_answer(in_choice("[[[0, 1.5], [2, 3]]]"), "holds something that is not a whole number: 1.5");
     verify_refused_answer(in_choice("[[[0, 1], [2, 4]]]"), "names expert 4");
     verify_refused_answer(in_choice("[[[0, 1], [2, 2]]]"), "names expert 2 twice");
     verify_refused_answer(in_choice("{\"data\": \"AAAA\", \"shape\": [5, 2, 2]}"),
@@ -408,7 +408,7 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
                           "have 4 rows, the prompt and the answer have 3 and 3 tokens");
     verify_refused_answer(vllm("null", "null"),
                           "has no answer with routed_experts (SGLang: send return_routed_experts");
-    verify_refused_answer("data: " + sglang(npy) + "\noops\n", "line 2: is no line of a stream of events: \"oops\"");
+    verify_refused_answer("data: " + sglang(npy) + "\noops\n", "line 2: is not a line of a stream of events: \"oops\"");
   }
 
   void arrays_by_themselves_are_read() {

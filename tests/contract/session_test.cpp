@@ -66,7 +66,7 @@ class ContractSessionTest : public QObject {
     QCOMPARE(runs.size(), size_t{2});
     QVERIFY(!reader.has_decisions(runs[0].id) && reader.has_decisions(runs[1].id));
     for (const RunSummary& run : runs) QCOMPARE(static_cast<int>(run.status), static_cast<int>(RunStatus::finished));
-    // What a run without decisions keeps of them are their sums.
+    // A run without decisions keeps their sums.
     for (size_t r = 0; r < reader.layout(runs[0].id).routers.size(); ++r) {
       const RouterLoads sums = reader.total_loads(runs[0].id, static_cast<int32_t>(r));
       QVERIFY(sums.cells > 0);
@@ -154,7 +154,7 @@ class ContractSessionTest : public QObject {
       };
       VERIFY_REFUSED(inspect(empty), empty, "is empty, not a session");
       VERIFY_REFUSED(inspect(text), text, "not a session");
-      VERIFY_REFUSED(inspect(headless), headless, "is not a session: it does not begin as one");
+      VERIFY_REFUSED(inspect(headless), headless, "is not a session: it does not begin like one");
       VERIFY_REFUSED(inspect(missing), missing, "no such file");
     }
     VERIFY_REFUSED((Arguments{"compare", empty, empty}), empty, "is empty, not a session");
@@ -442,7 +442,7 @@ class ContractSessionTest : public QObject {
     }
     QCOMPARE(prompts, int64_t{2});
     QVERIFY2(turns >= 2 && turns <= 8, std::to_string(turns).c_str());
-    // What others read.
+    // The fields that others read.
     for (const char* what : {"loads", "transitions", "decisions", "timings"}) {
       const Arguments table = {"export", session, "--format", "csv", "--what", what};
       VERIFY_DONE(run_program(table), table);

@@ -44,7 +44,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
     const std::string before = vllm_steps("before", {"[40,20,20,20,0,0]", "[40,20,20,20,0,0]"}, "[0,1,2,3,0,1]");
     // as vLLM's other pull request reads it
     const std::string placement = scratch_.write("deployed.json", "[[0,1,2,0,3,1]]");
-    // Of each step the GPUs would get 20 + 10 + 20 and 20 + 20 + 10. Recorded by slots are 75 and 20; the experts' 40,
+    // In each step the GPUs would get 20 + 10 + 20 and 20 + 20 + 10. Recorded by slots are 75 and 20; the experts' 40,
     // 30, 15 and 10 shared evenly make 20 + 15 + 15 and 20 + 10 + 15.
     const std::vector<std::string> steps(2, "[35,25,15,5,10,5]");
     const std::string after = vllm_steps("after", steps, "[0,1,2,0,3,1]");
@@ -73,7 +73,7 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
     const std::string stored = before + "#" + std::to_string(placed["placement"].get<int>());
     QVERIFY(compared(after, stored, {}) == d);
     QVERIFY(compared(before, stored, {}).is_null() && compared(after, placement, {}).is_null());
-    // Where slots say nothing of this placement, their experts' loads still do.
+    // If slots say nothing of this placement, their experts' loads still do.
     const auto without_slots = [&](const std::string& session, const std::string& why) {
       const Json j = compared(session, placement, {"--made-from", before});
       return j["layers"][0]["imbalance"]["recorded"].is_null() &&
@@ -210,15 +210,15 @@ class ContractSimulateMeasuredTest : public QObject, private Simulations {
       refused(other, other,
               "is a file of figures that this program wrote, schema \"stormcell.place/1\", not a calibration");
       refused(cut, cut, "line 1");
-      refused(negative, negative, "call 0: us is no number from 0");
+      refused(negative, negative, "call 0: us is not a number from 0");
       VERIFY_REFUSED((Arguments{verb, session, "--cluster", cluster_, "--calibration", negative}), session,
-                     "says no sizes of the model");
+                     "does not say the sizes of the model");
     }
     const std::string counts = scratch_.path("one-sum.storm");
     imported(scratch_.write("one-sum.json", R"({"logical_count": [[8,1,1,8]]})"), counts);
     VERIFY_REFUSED(
         (Arguments{"place", counts, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--calibration", negative}),
-        "--calibration", "is of steps, and the data is one sum of many");
+        "--calibration", "is about steps, and the data is one sum of many");
   }
 };
 

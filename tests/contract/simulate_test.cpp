@@ -40,7 +40,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     imported(scratch_.write("little.csv", route_trace({3, 8, 2, 3, 40, 1})), session);
     const std::string warnings = simulated(session, {"--tokens-per-step", "4300"})["warnings"].dump();
     for (const char* words :
-         {"steps of 4,300 tokens are drawn from 4", "so fewer experts are met", "one request is one request"})
+         {"steps of 4,300 tokens are drawn from 4", "so fewer experts are met", "the trace is one request"})
       QVERIFY2(warnings.find(words) != std::string::npos, warnings.c_str());
     const std::string two = simulated(traced("two requests"))["warnings"].dump();
     QVERIFY2(two.find("one request") == std::string::npos && two.find("drawn") == std::string::npos, two.c_str());
@@ -127,7 +127,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     for (const char* word : {"each", "decoding"})
       VERIFY_REFUSED(
           (Arguments{"simulate", session, "--cluster", cluster_, "--hidden", "64", "--ffn", "32", "--phase", word}),
-          "--phase", "is no phase of a placement (prefill or decode");
+          "--phase", "is not a phase of a placement (prefill or decode");
   }
 
   void dropped_choices_are_counted() {
@@ -148,7 +148,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     QCOMPARE(j["dropped_choices"].get<int64_t>(), dropped);
     QVERIFY(j["assumptions"].dump().find(std::to_string(dropped) + " choices dropped by capacity cost nothing") !=
             std::string::npos);
-    // What was dropped then does not come back.
+    // Choices that were dropped then do not come back.
     const Json wide = simulated(session, {"--capacity-factor", "8"});
     QVERIFY2(wide["capacity"]["dropped"] == 0 && wide["capacity"]["lossless"] == false,
              wide["capacity"].dump().c_str());
@@ -195,7 +195,7 @@ class ContractSimulateTest : public QObject, private Simulations {
             near(halves["step_ms"]["without_overlap"].get<double>(), tight["step_ms"]["mean"].get<double>()));
     QVERIFY(halves["collective"]["dispatch"]["bytes"].get<double>() <
             simulated(session, {"--collective", "0"})["collective"]["dispatch"]["bytes"].get<double>());
-    // Of counts 90, 60, 30 and 20 of 200 at most 50 each stay.
+    // From the counts 90, 60, 30 and 20 of 200 at most 50 each stay.
     const Json counts = json_of({"simulate", scratch_counts(), "--cluster", cluster_, "--hidden", "64", "--ffn", "32",
                                  "--capacity-factor", "1", "--json", "-"});
     QVERIFY2(near(counts["capacity"]["dropped_share"].get<double>(), 50. / 200), counts["capacity"].dump().c_str());
@@ -327,7 +327,7 @@ class ContractSimulateTest : public QObject, private Simulations {
           "--replicas", "is not known (one of even, nearest)");
     }
     VERIFY_REFUSED((Arguments{"simulate", session, "--cluster", cluster_, "--replicas", "nearest"}), session,
-                   "says no sizes of the model");
+                   "does not say the sizes of the model");
     // Balance and traffic need no sizes.
     const Json sizeless = json_of({"place", session, "--cluster", cluster_, "--redundant", "8", "--fit-fraction", "1",
                                    "--replicas", "nearest", "--solver", "load", "--json", "-"});
@@ -429,7 +429,7 @@ class ContractSimulateTest : public QObject, private Simulations {
       more.insert(more.begin(), common.begin(), common.end());
       VERIFY_REFUSED(more, where, words);
     };
-    refused({}, session, "says no sizes of the model");
+    refused({}, session, "does not say the sizes of the model");
     refused({"--hidden", "64", "--ffn", "32", "--overlap", "three"}, "--overlap",
             "is not known (one of none, two-batch)");
     refused({"--hidden", "64", "--ffn", "32", "--oversubscription", "0.5"}, "--oversubscription",

@@ -209,9 +209,9 @@ class StreamsTest : public QObject {
     const std::vector<Row> rows = {{"speedup", "has no < <= > >= == !="},
                                    {"", "has no < <= > >= == !="},
                                    {"<0.95", "names no figure"},
-                                   {"speedup<", "\"\" is no number, true or false"},
-                                   {"speedup<fast", "\"fast\" is no number, true or false"},
-                                   {"speedup<1*b", "\"1*b\" is no number, true or false"},
+                                   {"speedup<", "\"\" is not a number, true or false"},
+                                   {"speedup<fast", "\"fast\" is not a number, true or false"},
+                                   {"speedup<1*b", "\"1*b\" is not a number, true or false"},
                                    {"speedup<<1", "\"<<\" is none of < <= > >= == !="},
                                    {"speedup=1", "\"=\" is none of < <= > >= == !="},
                                    {"no.such.figure<1", "there is no figure \"no.such.figure\""}};

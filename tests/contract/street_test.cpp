@@ -17,7 +17,7 @@ constexpr const char* kModel = "demo:livesr-street";
 constexpr const char* kSample = "demo:livesr-street-sample";
 constexpr size_t kPictures = 3, kNetworks = 4;
 
-/// What tests/reference/make_livesr_street.py left.
+/// Holds what tests/reference/make_livesr_street.py left.
 struct Expected {
   std::vector<float> picture, psnr;
   std::vector<int32_t> network;

@@ -136,14 +136,15 @@ class VerbsTest : public QObject {
 
   void a_second_gpu_is_no_device() {
     for (const char* device : {"cuda:0", "cuda:3"})
-      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device", "is no device");
+      VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--device", device}), "--device",
+                     "is not a device");
   }
 
   void number_formats_that_are_planned_are_not_in_this_version() {
     VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "int8"}), "--dtype",
                    "not in this version");
     VERIFY_REFUSED(short_run("run", switch_model(), switch_data(), {"--dtype", "q8_0"}), "--dtype",
-                   "is no number format to compute in");
+                   "is not a number format to compute in");
   }
 };
 

@@ -79,7 +79,7 @@ class WeightFileTest : public QObject, protected WeightCases {
                                             {"cut data", "truncated"},
                                             {"a byte too much", "no tensor"},
                                             {"a header longer than any", "header"},
-                                            {"a header that is no JSON", "not valid JSON"},
+                                            {"a header that is not JSON", "not valid JSON"},
                                             {"twice the same key", "occurs twice"},
                                             {"overlapping tensors", "overlaps"},
                                             {"a hole", "hole"},
@@ -115,7 +115,7 @@ class WeightFileTest : public QObject, protected WeightCases {
     if (kind == "cut data") put(whole.substr(0, whole.size() - 100));
     if (kind == "a byte too much") put(whole + "x");
     if (kind == "a header longer than any") put(std::string(8, '\x7f') + "{}");
-    if (kind == "a header that is no JSON") write("{\"a\": }", data);
+    if (kind == "a header that is not JSON") write("{\"a\": }", data);
     if (kind == "twice the same key")
       write(header.dump().insert(1, "\"model.norm.weight\":" + header["model.norm.weight"].dump() + ","), data);
     if (kind == "overlapping tensors") shift(-4), write(header.dump(), data.substr(0, data.size() - 4));

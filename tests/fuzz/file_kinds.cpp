@@ -11,7 +11,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view content = line == std::string_view::npos ? all : all.substr(line + 1);
   const std::optional<KnownFile> known = known_kind({content, name}, name);
   if (known) fuzz::require(!known->name.empty() && known->kind, "a kind has a name");
-  fuzz::refused_or_done([&] { refuse_file("x", content, FileUse::trace, "is no trace", "name one"); });
+  fuzz::refused_or_done([&] { refuse_file("x", content, FileUse::trace, "is not a trace", "name one"); });
   // The parts that are read of a large file: any end after any beginning.
   (void)known_kind({content.substr(0, content.size() / 2), content.substr(content.size() / 2), uint64_t{1} << 40, name},
                    name);

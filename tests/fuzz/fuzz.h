@@ -1,4 +1,4 @@
-// What the fuzz targets share. A target takes any bytes; only an Error of the right form may come out of it.
+// Parts that the fuzz targets share. A target takes any bytes; only an Error of the right form may come out of it.
 #pragma once
 #include <sys/mman.h>
 #include <unistd.h>
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 namespace stormcell::fuzz {
 
-/// What must hold after `reader` took the bytes; a failure stops the fuzzer.
+/// Checks what must hold after `reader` took the bytes; a failure stops the fuzzer.
 inline void require(bool condition, const char* what) {
   if (condition) return;
   std::fprintf(stderr, "does not hold: %s\n", what);

@@ -33,7 +33,7 @@ class Lines {
     size_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size())
-      damaged(path_, "\"" + std::string(text) + "\" is no number");
+      damaged(path_, "\"" + std::string(text) + "\" is not a number");
     return value;
   }
   size_t at() const { return at_; }

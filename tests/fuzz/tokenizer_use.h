@@ -1,4 +1,4 @@
-// What is done with a tokenizer that was accepted.
+// Uses a tokenizer that was accepted.
 #pragma once
 #include <array>
 

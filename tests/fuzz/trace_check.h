@@ -1,4 +1,4 @@
-// What must hold of every batch that a trace reader hands on, whatever the file is.
+// Checks every batch that a trace reader hands on, whatever the file is.
 #pragma once
 #include <set>
 #include <stdexcept>

@@ -19,7 +19,7 @@ namespace stormcell::testing {
 inline constexpr bool kSlowEmulator = kSanitized;
 
 class FiberBlock;
-/// What the lanes of a warp do together: all the same, or a card does what nobody meant.
+/// The lanes of a warp do these together: all the same, or a card does what nobody meant.
 enum class Exchange : uint8_t { sync, shuffle, ballot, match };
 
 /// One thread of an emulated block; see gpu/base/execution.h.

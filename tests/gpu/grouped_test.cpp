@@ -110,7 +110,7 @@ class GpuGroupedTest : public QObject {
     QVERIFY(gpu::regime_of(4, kTensor) == Regime::gemv && gpu::regime_of(5, kTensor) == Regime::swapped);
     QVERIFY(gpu::regime_of(64, kTensor) == Regime::swapped && gpu::regime_of(65, kTensor) == Regime::large);
     QVERIFY(gpu::regime_of(8, kAllGemv) == Regime::gemv && gpu::regime_of(9, kAllGemv) == Regime::plain);
-    // What the host launches covers what the device may find.
+    // The host's launch covers all that the device may find.
     for (const RegimeLimits& limits :
          {kAllPlain, kAllGemv, kTensor, RegimeLimits{0, 64, true}, RegimeLimits{8, 0, true}})
       for (int64_t most : {1, 4, 5, 8, 9, 64, 65, 1000})

@@ -42,7 +42,7 @@ struct WeightMap {
   int32_t rows, k;  ///< of an expert
 };
 
-/// What a kernel could get wrong.
+/// Names what a kernel could get wrong.
 enum class Flaw { none, gives_back_early, expects_half, gives_back_for_itself, forgets_fences };
 
 /// How a kernel is played.
@@ -69,11 +69,11 @@ class HopperBlock {
   void set_memory(size_t shared_bytes, const void* x, size_t x_bytes) {
     shared_bytes_ = shared_bytes, x_ = static_cast<const std::byte*>(x), x_bytes_ = x_bytes;
   }
-  /// What happens by itself between rounds of the threads.
+  /// Does what happens by itself between rounds of the threads.
   bool happens();
   /// The first thing that went wrong; empty: nothing.
   const std::string& failure() const { return failure_; }
-  /// What is left undone at the end; empty: nothing.
+  /// Returns what is left undone at the end; empty: nothing.
   std::string unfinished() const;
 
  private:

@@ -256,7 +256,7 @@ class GpuLayerTest : public QObject {
       for (const int64_t cells : {int64_t{30}, int64_t{100}, int64_t{testing::kSlowEmulator ? 100 : 300}})
         QCOMPARE(layer_difference<float>({top2, cells, experts, 8, 4, false, false}, random), std::string());
   }
-  // What the host knows of an expert's rows: all cells, and what capacity leaves of them where the number of parents is
+  // The host's bound of an expert's rows: all cells, and what capacity leaves of them where the number of parents is
   // known.
   void most_rows_of_a_layer() {
     gpu::LayerCall call;

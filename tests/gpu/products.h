@@ -59,7 +59,7 @@ struct Product {
   int32_t experts = 0, panels = 1, x_rows = 0, y_rows = 0;
 };
 
-/// What happens to a product's sums.
+/// The end of a product's sums.
 struct Stored {
   gpu::Activation activation;
   bool bias, scatter, weight;

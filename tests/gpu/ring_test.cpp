@@ -151,7 +151,7 @@ class GpuRingTest : public QObject {
     QVERIFY(unseen == std::set<std::string>{"rows read before they were there"});
   }
 
-  // What device_check_stall says of a wait that gave up.
+  // The message of device_check_stall about a wait that gave up.
   void a_stall_is_named() {
     QVERIFY(gpu::check_stall(gpu::StallRecord{}).ok());
     const gpu::Status status = gpu::check_stall(gpu::StallRecord{1, 17, 4, {gpu::Awaits::full, 2, 384}, 1});

@@ -72,7 +72,7 @@ class GpuTensorCoreTest : public QObject {
   }
 
   void descriptors_find_every_number() {
-    // What wgmma reads by a descriptor, said with the descriptor's own fields: row r, half h of step s.
+    // The elements that wgmma reads by a descriptor, said with the descriptor's own fields: row r, half h of step s.
     for (const uint32_t tile : {0u, 1024u, 8192u, 196608u})
       for (int step = 0; step < gpu::kSteps; ++step) {
         const uint64_t d = gpu::matrix_descriptor(tile) + static_cast<uint64_t>(step) * gpu::kDescriptorStep;

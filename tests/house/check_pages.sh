@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
-# check_pages.sh ROOT: pages that users read are in plain English. In README, docs/guide, docs/reference, docs/method,
-# docs/concepts.md and docs/architecture.md no sentence has more than 40 words, or more than one colon or semicolon. A
-# page of the guide has at most 1,500 words, begins with a command and ends with the section "Next". Links between pages
-# of the tree lead to a page and to a title that are there. The list of decisions has each of them.
+# check_pages.sh ROOT: pages that users read are in plain English. In README, docs/add-*.md, docs/guide, docs/reference,
+# docs/method, docs/servers, docs/{architecture,concepts,missing,models,session-format,status}.md and the newer pages of
+# docs/benchmarks no sentence has more than 40 words, or more than one colon or semicolon. A page of the guide has at
+# most 1,500 words, begins with a command and ends with the section "Next". A line of the status has a state and a test
+# that exists. Links between pages of the tree lead to a page and to a title that are there. The list of decisions has
+# each of them.
 # A sentence ends at . ! or ? or with its paragraph, title, list item or table cell. Code and what programs print do not
 # count.
 set -euo pipefail
@@ -14,7 +16,9 @@ failures=0
 complain() { echo "$*"; failures=$((failures + 1)); }
 
 plain=()
-for f in README.md docs/concepts.md docs/architecture.md docs/guide/*.md docs/reference/*.md docs/method/*.md; do
+for f in README.md docs/add-*.md docs/{architecture,concepts,missing,models,session-format,status}.md docs/guide/*.md \
+  docs/reference/*.md docs/method/*.md docs/servers/*.md \
+  docs/benchmarks/{demos,engine,gpu-plans,house,imports,measuring}.md; do
   if [ -f "$f" ]; then plain+=("$f"); fi
 done
 if [ ${#plain[@]} -eq 0 ]; then echo "no pages below $PWD"; exit 1; fi
@@ -77,6 +81,23 @@ for f in docs/guide/*.md; do
   fi
   if [ "$(grep '^## ' "$f" | tail -1)" != "## Next" ]; then complain "$f: does not end with the section Next"; fi
 done
+
+# A line of the status: feature | works, partly or missing, and what is missing | its test, or a dash.
+if [ -f docs/status.md ]; then
+  while IFS= read -r hit; do complain "$hit"; done < <(
+    awk '/^\| *feature *\|/ || /^\|[-| ]*\|$/ { next }
+      /^\|/ {
+        if (split($0, cell, / *\| */) != 5) { print "docs/status.md:" FNR ": not three cells"; next }
+        if (cell[3] !~ /^(works|partly: .+|missing(: .+)?)$/)
+          print "docs/status.md:" FNR ": the state is works, partly: WHAT IS MISSING, or missing, not " cell[3]
+        if (cell[4] == "") print "docs/status.md:" FNR ": names no test; a dash says that there is none"
+      }' docs/status.md)
+  while IFS= read -r class; do
+    if ! grep -rqE "class $class( |\$)" tests --include='*_test.cpp'; then
+      complain "docs/status.md: no test $class"
+    fi
+  done < <(grep -oE '\b[A-Z][A-Za-z0-9]*Test\b' docs/status.md | sort -u)
+fi
 
 # titles_of PAGE: its anchors, as GitHub makes them.
 titles_of() {

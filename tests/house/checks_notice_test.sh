@@ -285,6 +285,26 @@ mkdir -p "$tree/docs/decisions"
 echo '# A shape' >"$tree/docs/decisions/001-shape.md"
 expect pages notices "001-shape.md: has no row" "a decision that the list does not have"
 
+# status ROW VERDICT OUTPUT NAME: a page of the status with one row, beside a test class.
+status() {
+  pages '' passes "0 complaints" "a tree for the status"
+  mkdir -p "$tree/tests"
+  printf 'class RunTest : public QObject {\n' >"$tree/tests/run_test.cpp"
+  printf '# Status\n\n| feature | state | test |\n|---|---|---|\n%b\n' "$1" >"$tree/docs/status.md"
+  expect pages "$2" "$3" "$4"
+}
+status '| runs | works | `runtime` (RunTest) |' passes "0 complaints" "a line of the status"
+status '| runs | partly: no card | - |' passes "0 complaints" "a line that says what is missing"
+status '| trains | missing | - |' passes "0 complaints" "a line of what is missing"
+status '| runs | partly | - |' notices "status.md:5: the state is works" "partly, without what is missing"
+status '| runs | met | - |' notices "status.md:5: the state is works" "a state of another name"
+status '| runs | works | |' notices "status.md:5: names no test" "a line without a test"
+status '| runs | works |' notices "status.md:5: not three cells" "a line of two cells"
+status '| runs | works | `runtime` (WalkTest) |' notices "status.md: no test WalkTest" "a test that is not there"
+status "| $words20$words20 word | works | - |" notices "status.md:5: a sentence of 41 words" \
+  "a cell of the status that is too long"
+status '| runs: fast; far | works | - |' notices "2 colons and semicolons" "a cell of the status with two marks"
+
 # programs ADDRESS VERDICT TEXT NAME: a program with data from 0x3000 whose protection begins at ADDRESS.
 programs() {
   clean_tree

@@ -1,4 +1,5 @@
-// What this process gives MPI to send, counted where the calls are made: by the profiling interface, whose names the
+// The bytes that this process gives MPI to send, counted where the calls are made: by the profiling interface, whose
+// names the
 // standard sets aside for that (MPI 4.0, 15.2). The library's own headers and retransmissions are none of an engine's
 // bytes.
 #pragma once

@@ -51,7 +51,7 @@ void add_expert(int32_t expert, size_t choice, const float* x, double* sum) {
   }
 }
 
-/// Where the rows of each process begin, [processes + 1].
+/// The begin of the rows of each process, [processes + 1].
 template <class Number>
 std::vector<int> begins_of(const RowsByRank<Number>& rows, int unit) {
   std::vector<int> at = {0};
@@ -165,7 +165,7 @@ class LayerOfProcess {
     return out;
   }
 
-  /// What came over the network goes on to the processes of this node, and what they answer is summed here.
+  /// Rows that came over the network go on to the processes of this node, and what they answer is summed here.
   RowsByRank<double> forwarded(const RowsByRank<float>& come) const {
     RowsByRank<float> on(static_cast<size_t>(ranks_));
     for (const Rows<float>& rows : come)

@@ -19,7 +19,8 @@ enum class Transport : uint8_t { all_to_all, point_to_point };
 inline constexpr int kHidden = 24;
 inline constexpr double kDispatchRowBytes = kHidden * sizeof(float), kCombineRowBytes = kHidden * sizeof(double);
 
-/// Of one layer. Every token says where it lives, and every home knows one replica of each expert: the nearest.
+/// The sizes of one layer. Every token says where it lives, and every home knows one replica of each expert: the
+/// nearest.
 struct ExpertLayer {
   const TokenRoutes* routes = nullptr;
   const std::vector<BranchShares>* shares = nullptr;
@@ -37,7 +38,7 @@ struct LayerWires {
 using Hidden = std::vector<double>;
 /// By one process that holds every expert.
 Hidden computed_alone(const TokenRoutes& routes, size_t token);
-/// Of the tokens that live on this process, in their order. All processes call it together.
+/// The outputs of the tokens that live on this process, in their order. All processes call it together.
 std::vector<Hidden> computed_together(const ExpertLayer& layer, const LayerWires& wires);
 
 }  // namespace stormcell::testing

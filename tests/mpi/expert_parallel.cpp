@@ -119,7 +119,7 @@ class Judge {
     return "";
   }
 
-  /// What each GPU's ports carry in the closed form.
+  /// Returns what each GPU's ports carry in the closed form.
   std::string fault_of_ports(const Layout& layout, int32_t nodes, Backend backend, const Counted& counted,
                              const Network& network) {
     CostModel model;

@@ -80,7 +80,7 @@ class ClusterCalibrationTest : public QObject {
     }
   }
 
-  /// Where a patch goes is for the classifier and the centres to say, which presets of all widths share.
+  /// The way of a patch is for the classifier and the centres to say, which presets of all widths share.
   void the_channels_of_the_networks_change_nothing_of_that() {
     const auto loads = [](const std::string& channels) {
       const auto model = open_model("preset:livesr-k10-f" + channels);

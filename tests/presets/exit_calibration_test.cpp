@@ -15,7 +15,7 @@ using namespace stormcell;
 namespace {
 
 constexpr size_t kExits = 4;
-/// Of Brainstorm's artifact.
+/// From Brainstorm's artifact.
 constexpr std::array<std::array<double, kExits + 1>, 8> kPortions = {{{0, 0, 0, 0, 1},
                                                                       {0, 0, 0, 0.4, 0.6},
                                                                       {0, 0, 0.3, 0.3, 0.4},

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kPictures = 32, kBatch = 8;
 constexpr size_t kExperts = 16, kRouters = 10;
 
-/// Of each router the tokens that chose each expert, with those that got no place.
+/// The tokens that chose each expert of each router, with those that got no place.
 std::vector<std::vector<int64_t>> chosen_experts(const Model& model) {
   DataOptions data_options;
   data_options.batch = kBatch;

@@ -89,7 +89,7 @@ class RunSimulationTest : public QObject {
     QCOMPARE(scheduled_s({one}), 12.);
     // GPUs begin at 1 and compute 4 pieces of 4: the second's messages travel meanwhile, and the last come back.
     QCOMPARE(scheduled_s({one, one}), 18.);
-    // Where messages take longer, the links are never idle.
+    // If messages take longer, the links are never idle.
     const std::vector<LayerCost> slow(1, {4, 1, 4});
     QCOMPARE(scheduled_s({slow}), 9.);
     QCOMPARE(scheduled_s({slow, slow}), 16.);

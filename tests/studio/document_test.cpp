@@ -1,4 +1,4 @@
-// What is open, the shared selection, undo, and a session that grows while it is looked at.
+// The open session, the shared selection, undo, and a session that grows while it is looked at.
 #include <QSignalSpy>
 #include <QTemporaryDir>
 
@@ -145,7 +145,7 @@ class DocumentTest : public QObject {
     QCOMPARE(
         command_of(settings, "s.storm", {{}, {"dead-path"}, {}}),
         QString("stormcell optimize 'my model' --data random:8x8 --batch 4 --seed 7 --disable dead-path -o s.storm"));
-    // What the run was asked for is in the command, all of it.
+    // The options of the run are in the command, all of it.
     QCOMPARE(
         command_of(
             R"({"model":"m","data":"d","dtype":"bf16","threads":2,"verify_seconds":0.5,"allow_nonfinite":true,"record_scores":true})",

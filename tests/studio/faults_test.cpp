@@ -1,4 +1,4 @@
-// What goes wrong is said in place, and the rest of the window goes on.
+// Faults are said in place, and the rest of the window goes on.
 #include <QFile>
 #include <QLabel>
 #include <QPushButton>
@@ -139,7 +139,7 @@ class FaultsTest : public QObject {
   void a_folder_that_is_no_model() {
     MainWindow window;
     window.open_anything(folder_.path());
-    QTRY_VERIFY2(notice(window).contains("is no model") && notice(window).contains("config.json"),
+    QTRY_VERIFY2(notice(window).contains("is not a model") && notice(window).contains("config.json"),
                  qPrintable(notice(window)));
     verify_goes_on(window);
   }

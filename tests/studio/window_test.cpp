@@ -223,7 +223,7 @@ class WindowTest : public QObject {
     QTRY_VERIFY(window.view() && window.view()->has_content());
     QFile file(folder_.filePath("no.storm"));
     QVERIFY(file.open(QIODevice::WriteOnly));
-    file.write("this is no session");
+    file.write("this is not a session");
     file.close();
     QSignalSpy failed(&window.document(), &Document::failed);
     window.open(file.fileName());

@@ -1,4 +1,4 @@
-// What a call is refused with.
+// The message of a refused call.
 #pragma once
 #include <concepts>
 #include <string>

@@ -91,7 +91,7 @@ std::string fallen(const Counts& counts, std::string_view program, std::string_v
       const auto known =
           std::find_if(kColumns.begin(), kColumns.end(), [&](const Column& c) { return c.name == column; });
       if (known == kColumns.end() || !(words >> least))
-        return "the row has \"" + column + "\", which is no count with a number\n";
+        return "the row has \"" + column + "\", which is not a count with a number\n";
       if (counts.*known->value < least)
         found += column + " fell from " + std::to_string(least) + " to " + std::to_string(counts.*known->value) + "\n";
     }

@@ -98,7 +98,7 @@ class EmulatedStream : public Stream {
     std::lock_guard lock(device_.running_);
     device_.streams_.push_back(this);
   }
-  // What nobody waited for never runs: its memory may be gone.
+  // Work that nobody waited for never runs: its memory may be gone.
   ~EmulatedStream() override {
     std::lock_guard lock(device_.running_);
     std::erase(device_.streams_, this);
@@ -310,7 +310,7 @@ std::unique_ptr<DeviceBuffer> EmulatedDevice::load_weight(const WeightKey& key, 
 }
 void EmulatedDevice::load_weight_to(const WeightKey& key, const WeightSource& source, DeviceAddress to) {
   check(to, cpu::cpu_weight_bytes(key, *source.find(key.tensor)), "load weight");
-  // What lay there means nothing from now on: who reads it still, shows.
+  // The bytes there mean nothing from now on: who reads it still, shows.
   std::memset(reinterpret_cast<void*>(to.value), kPoison,
               static_cast<size_t>(cpu::cpu_weight_bytes(key, *source.find(key.tensor))));
   std::this_thread::sleep_for(std::chrono::microseconds(50));

@@ -49,14 +49,14 @@ class EmulatedDevice : public Device, private cpu::MemorySpace {
   int64_t synchronizations() const override { return synchronizations_; }
 
   bool keeps_bits = true;  ///< as it says of itself
-  /// Of memory of its own: an allocation beyond it is an Error(failed). Nothing: it shares the host's.
+  /// The size of its own memory: an allocation beyond it is an Error(failed). Nothing: it shares the host's.
   std::optional<int64_t> memory_limit;
   /// operators that it has no kernel for: it refuses to compile them, as Error(failed)
   std::set<std::string_view> lacks;
 
   /// Called within segments, whenever a buffer's life begins or ends there: for what a test wants to see refused.
   std::function<void()> within_segment;
-  /// What a kernel of the test's own would do, on a stream of an emulated device.
+  /// Queues what a kernel of the test's own would do, on a stream of an emulated device.
   static void put(Stream& stream, std::function<void()> work);
   /// Submissions put on streams so far.
   int64_t submissions() const { return submissions_; }

@@ -13,7 +13,7 @@ std::string safetensors_bytes(std::string_view header, size_t data_bytes, char f
 
 /// An .npy file with any header; the line end behind the header is added.
 std::string npy_bytes(std::string_view header, std::string_view data, int version = 1);
-/// What numpy writes before the data of a C array: shape "(2, 3)", type "<i4".
+/// Returns what numpy writes before the data of a C array: shape "(2, 3)", type "<i4".
 std::string npy_header(const std::string& shape, const std::string& type = "<i4");
 template <class T>
 std::string npy_of(const std::string& shape, const std::string& type, const std::vector<T>& values) {

@@ -14,7 +14,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// What pictures depend on: Qt, and the instructions that it draws with.
+/// Names what pictures depend on: Qt, and the instructions that it draws with.
 QByteArray made_with() {
   QByteArray maker = QByteArray("Qt ") + qVersion();
   QFile info("/proc/cpuinfo");

@@ -35,7 +35,7 @@ class Random {
 class MemoryWeights final : public WeightSource {
  public:
   void add(std::string_view name, DType dtype, std::vector<int64_t> shape, const std::vector<float>& values);
-  /// Of bytes as a file has them, in any format.
+  /// Makes a tensor of bytes as a file has them, in any format.
   void add_stored(std::string_view name, DType dtype, std::vector<int64_t> shape, std::vector<std::byte> bytes);
   const WeightInfo* find(std::string_view name) const override;
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override;

@@ -53,7 +53,8 @@ class PathNetwork {
  private:
   static constexpr std::array<int64_t, 3> kSizes{12, 6, 3}, kChannels{4, 6, 8};
 
-  /// What arrives at a node, from one router or from three: the rows of their branches, and of branches within these.
+  /// Returns what arrives at a node, from one router or from three: the rows of their branches, and of branches within
+  /// these.
   ValueId summed(int scale, const std::string& name) {
     const std::vector<ValueId>& arrived = arrivals_[static_cast<size_t>(scale)];
     if (arrived.size() == 1 && b_.space_of(arrived[0]) == images_) return arrived[0];

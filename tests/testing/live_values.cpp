@@ -68,7 +68,7 @@ class Counting {
     }
   }
 
-  // What a body yields is the guard's output, unless a step copies it; what is made in place is its input.
+  // The value that a body yields is the guard's output, unless a step copies it; what is made in place is its input.
   void unite_values() {
     for (const OperandId o : program_.operands.ids()) one_.push_back(o);
     std::map<ValueId, OperandId> of_value;

@@ -1,4 +1,4 @@
-// What a memory plan cannot beat, by brute force: from the graph and the order of a program's steps, without its
+// The least memory that a plan can take, by brute force: from the graph and the order of a program's steps, without its
 // buffers, their lives and places.
 #pragma once
 #include "core/runtime/program.h"

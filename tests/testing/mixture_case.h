@@ -17,7 +17,7 @@ struct Mixture {
   bool residual = true;
 };
 
-/// What a branch does with maps: as a network that enlarges patches, or less.
+/// Names what a branch does with maps: as a network that enlarges patches, or less.
 struct Subnet {
   int64_t channels = 4, blocks = 2;  ///< blocks: residual ones of two convolutions
   bool head = true;                  ///< a convolution first; without it the blocks take the map that came
@@ -39,7 +39,7 @@ class MixtureBuilder : public CaseBuilder {
   ValueId expert(ValueId x, const Mixture& shape, const std::string& name, const std::string& common);
   /// Maps of `sequences` pictures.
   ValueId maps(int64_t sequences, int64_t height, int64_t width, int64_t channels);
-  /// What branches have alike over maps; weights are named after `name`.
+  /// Returns what branches have alike over maps; weights are named after `name`.
   ValueId subnet(ValueId map, const Subnet& shape, const std::string& name);
   /// Scatter, subnets, gather.
   ValueId subnets(ValueId x, ValueId decision, const Subnet& shape, const std::string& mode, const std::string& name);

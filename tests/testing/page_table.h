@@ -1,4 +1,4 @@
-// What a page of docs/ tells users in a table, to be held against the list of the program.
+// A table of a page of docs/, to be held against the list of the program.
 #pragma once
 #include <fstream>
 #include <string>

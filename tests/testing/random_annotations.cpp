@@ -81,7 +81,7 @@ class Annotating {
     ++counts_.kernels;
   }
 
-  /// Of which some may not be computed.
+  /// Rows that may in part not be computed.
   bool joins_slots(const Node& gather) const {
     const SpaceId space = g_.value(gather.inputs[0]).type.space;
     return space != kNone && g_.space(space).kind == SpaceKind::routed && g_.space(space).branch == kAllBranches;

@@ -88,7 +88,7 @@ class Generator : public RandomRouters {
   }
   int64_t block_count(int64_t most) { return random.between(1, most); }
 
-  /// Of cells that a mask calls padding nothing is asked.
+  /// Nothing is asked of cells that a mask calls padding.
   void outputs(ValueId x, const std::string& name, ValueId mask = kNone) {
     const ValueId normed = norm(x, name + ".final");
     output(name, normed, mask);
@@ -204,7 +204,7 @@ class Generator : public RandomRouters {
     return take("sequence router");
   }
 
-  /// What the caches of decoding() are like.
+  /// Describes the caches of decoding().
   struct Caches {
     int64_t heads = 2, kv_heads = 2, window = 0;
     bool bias = false, turned = false;

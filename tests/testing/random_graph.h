@@ -8,7 +8,7 @@
 
 namespace stormcell::testing {
 
-/// What a random graph may hold beyond the operators that every model has.
+/// Says what a random graph may hold beyond the operators that every model has.
 struct RandomOptions {
   bool guards = true;   ///< a guard around a mixture, with a fallback for the branch it leaves out
   bool grouped = true;  ///< experts as one grouped product over slots
@@ -23,10 +23,10 @@ struct RandomOptions {
 /// The same seed makes the same graph, weights and inputs everywhere.
 RandomCase make_random_case(uint64_t seed, const RandomOptions& options = {});
 
-/// Of the device that runs the case of a seed: one and two by turns, of toys, whose seeds are negative, two. A second
-/// thread waits at each step for a core that another test has.
+/// Ranks of the device that runs the case of a seed: one and two by turns, of toys, whose seeds are negative, two. A
+/// second thread waits at each step for a core that another test has.
 constexpr int threads_for(int64_t seed) { return seed < 0 ? 2 : 1 + static_cast<int>((seed >> 1) & 1); }
-/// Of another device that is compared with it: as many or not, by turns of their own.
+/// Ranks of another device that is compared with it: as many or not, by turns of their own.
 constexpr int other_threads_for(int64_t seed) { return 1 + static_cast<int>(seed & 1); }
 
 }  // namespace stormcell::testing

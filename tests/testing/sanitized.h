@@ -1,4 +1,4 @@
-// What a build under a sanitizer takes fewer of: it looks at code that each case runs, at a tenth of the speed. What
+// Numbers of cases under a sanitizer: it looks at code that each case runs, at a tenth of the speed. What
 // the cases compute is judged of all of them by the build at full speed.
 #pragma once
 
@@ -10,7 +10,7 @@ inline constexpr bool kSanitized = true;
 inline constexpr bool kSanitized = false;
 #endif
 
-/// Of `n` cases drawn by chance all, or under a sanitizer the first third, and so of what they must have exercised.
+/// All of `n` cases drawn by chance, or under a sanitizer the first third, and so of what they must have exercised.
 constexpr int drawn(int n) { return kSanitized ? n / 3 : n; }
 
 }  // namespace stormcell::testing

@@ -1,4 +1,4 @@
-// What the view of cells reads and where it lays it, without a window.
+// Data of the view of cells and its layout, without a window.
 #include <QTemporaryDir>
 #include <algorithm>
 #include <cmath>
@@ -145,7 +145,8 @@ class CellsModelTest : public QObject {
              (QStringList{"a", a + " (byte 1 of 3 of " + a + ")", rest + " (byte 2 of 3 of " + a + ")",
                           rest + " (byte 3 of 3 of " + a + ")", e + " (byte 1 of 2 of " + e + ")",
                           rest + " (byte 2 of 2 of " + e + ")", "a"}));
-    // What spells nothing stays as the vocabulary has it: cut short, begun in the middle, across a gap, no letter.
+    // A piece that spells nothing stays as the vocabulary has it: cut short, begun in the middle, across a gap, no
+    // letter.
     QCOMPARE(shown({1, 2, 0}), (QStringList{"<0xE3>", "<0x81>", "a"}));
     QCOMPARE(shown({2, 3, 6, 7}), (QStringList{"<0x81>", "<0x82>", "<0x0A>", "<0xFF>"}));
     QCOMPARE(shown({4, 5}, 1), (QStringList{"<0xC3>", "<0xA9>"}));

@@ -342,7 +342,7 @@ class CellsTest : public QObject {
     QVERIFY(picture->chip_rect(0, {1, 0}).isEmpty());
     QVERIFY(picture->across() > 1 && beside.top() == first.top() &&
             beside.left() > picture->chip_rect(0, {0, 4}).right());
-    // What is drawn there is the picture: its colours turn red from left to right; a choice of the view takes the
+    // The picture is drawn there: its colours turn red from left to right; a choice of the view takes the
     // colours of the cells away.
     QComboBox* pictures = nullptr;
     for (QComboBox* box : view.findChildren<QComboBox*>())
@@ -405,7 +405,7 @@ class CellsTest : public QObject {
     QCOMPARE(whole.height, 120 + 7 + m.block_gap);
     m.width = 80;
     QCOMPARE(lay_out_picture({32, 16}, {1, 1}, {{0, 0}}, m).picture.width(), 30.0);
-    // What is not shown leaves a gap.
+    // Batches that are not shown leave a gap.
     QCOMPARE(lay_out_picture({32, 16}, {3, 2}, {{0, 0}}, m).chips[0].width(), 10.0);
   }
 

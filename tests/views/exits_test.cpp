@@ -318,7 +318,7 @@ class ExitsTest : public QObject {
     QVERIFY(bounded->looked_at == 1024 && bounded->gallery.size() < 1200 && bounded->gallery.size() > 600);
   }
 
-  /// Of 10,000 items one page is read, and the four that are wrong, wherever they are.
+  /// One page of 10,000 items is read, and the four that are wrong, wherever they are.
   void those_answered_wrong_are_found_among_many_items() {
     ExitsFixture fixture{.batches = 20, .per_batch = 500, .margins = false};
     fixture.wrong = {7, 4321, 4325, 9999};
@@ -336,7 +336,7 @@ class ExitsTest : public QObject {
     for (size_t i = 0; i < run->gallery.size(); ++i) QCOMPARE(run->gallery[i].wrong, i < wrong.size());
   }
 
-  /// Of 50,000 items 500 have pictures: those are read one by one, as many as it takes.
+  /// 500 of 50,000 items have pictures: those are read one by one, as many as it takes.
   void pictures_among_many_items_are_found() {
     const std::string sparse = make_exits_session(
         folder_.filePath("sparse.storm").toStdString(),

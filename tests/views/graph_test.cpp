@@ -187,7 +187,7 @@ class GraphTest : public QObject {
         QCOMPARE(cells, page.router(card.rows[0].router).sent());
       }
       QCOMPARE(graph_caption(page).contains("a square is up to"), branches > kMostSquares);
-      // Of many branches none gets near all: then the largest ends the scale.
+      // With many branches none gets nearly all: then the largest ends the scale.
       QVERIFY(branches > 4 ? page.high < 0.5 : page.high == 1);
       QCOMPARE(make_branch_table(page).rows.size(), static_cast<size_t>(3 * branches));
     }
@@ -325,7 +325,7 @@ class GraphTest : public QObject {
       QCOMPARE(picture->way().computes(static_cast<int32_t>(c)), computed);
       if (inner) QCOMPARE(inner->branches.size(), goes_down(kPicture, place.column) ? size_t{2} : size_t{1});
     }
-    // Where it may have come by several edges, none is marked: which brought something is not recorded.
+    // If it may have come by several edges, none is marked: which brought something is not recorded.
     for (const int32_t e : picture->way().edges) {
       const PlaceEdge& edge = page.layout.edges[static_cast<size_t>(e)];
       const RouterPlace &from = page.place(static_cast<size_t>(edge.from)),

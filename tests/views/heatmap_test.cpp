@@ -199,7 +199,7 @@ class HeatmapTest : public QObject {
       const auto before = g.at(point);
       window = step % 3 == 2 ? g.moved({(step % 7) * 9.0 - 20, (step % 5) * 8.0 - 15})
                              : g.zoomed(point, step % 2 ? 1.3 : 0.9);
-      // What was under the pointer stays there, unless the matrix ends.
+      // The place under the pointer stays there, unless the matrix ends.
       const HeatGeometry after(61, 256, g.area(), window);
       if (step % 3 != 2 && step % 2 && before) QVERIFY(after.at(point) == before);
       QVERIFY(window.left >= 0 && window.top >= 0 && window.left + window.width <= 256.0001 &&

@@ -14,7 +14,7 @@ namespace stormcell::testing {
 
 inline constexpr int32_t kExperts = 16, kLayers = 3, kCells = 24;
 
-/// Of each item a group of experts that go on together, and some that are chosen far more often. Its sizes are told,
+/// Each item has a group of experts that go on together, and some that are chosen far more often. Its sizes are told,
 /// unless `dataset` says otherwise.
 inline std::string make_mixture_session(const std::string& path,
                                         const char* dataset = R"({"hidden":1024,"ffn":2048})") {

@@ -81,7 +81,7 @@ class OptimisationsTest : public QObject {
     const Optimisations one = look_up(*session(), 1, {{"vertical-fusion"}});
     QCOMPARE(one.run, int64_t{2});  // not the other model's
     QCOMPARE(one.speedup->value, 1.22);
-    // What was measured alone in another run still stands.
+    // Figures of single passes from another run still count.
     for (const PassRow& row : one.rows)
       if (row.id == "vertical-fusion") QCOMPARE(row.alone->value, 1.2);
     const Optimisations none = look_up(*session(), 1, {});

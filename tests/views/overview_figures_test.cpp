@@ -10,7 +10,7 @@
 namespace stormcell::views {
 namespace {
 
-/// Of a run whose data have padding, which the pass unpad leaves out.
+/// Figures of a run whose data have padding, which the pass unpad leaves out.
 QJsonObject unpadded() {
   QJsonObject j = optimised();
   QJsonObject data = j["dataset"].toObject();
@@ -252,7 +252,7 @@ class OverviewFiguresTest : public QObject {
     // Without one there is no word of it.
     QVERIFY(!make_page(situation(optimised())).lead.contains("budget") &&
             !says(make_overview_table(situation(optimised())), "Waits for"));
-    // Of decoded text there is one plan, whose executions are the batches.
+    // Decoded text has one plan, whose executions are the batches.
     QJsonObject generated = {{"schema", "stormcell.generate/1"},
                              {"tokens", 9},
                              {"tokens_per_s", 3},

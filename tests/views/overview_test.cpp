@@ -116,7 +116,7 @@ class OverviewTest : public QObject {
     QVERIFY(!page.waterfall[2].to);
     QVERIFY(page.figures[4].name == "Share of the limit" && page.figures[4].before == "59.8 %" &&
             !page.figures[4].change.isEmpty());
-    // What stays in a cache is no share of the memory's limit.
+    // Data that stays in a cache has no share of the memory's limit.
     QJsonObject cached = optimised(), fast = plan(1.87, 199036);
     fast["limit_share"] = 1.03;
     cached["optimized"] = fast;
@@ -335,7 +335,7 @@ class OverviewTest : public QObject {
     with.main.settings = "{}";
     run_load(view, with);
     QVERIFY(says(view.table(), "1.25"));
-    // What could not be read is read again when asked for, whatever was on show before.
+    // A failed read is repeated when asked for, whatever was on show before.
     Context gone = with;
     gone.main.file = "/nowhere/a.storm";
     run_load(view, gone);

@@ -28,7 +28,7 @@ namespace {
 
 using namespace stormcell::testing;
 
-/// What the window does for a view: undo, work.
+/// Does what the window does for a view: undo, work.
 class Shell : public QObject {
  public:
   explicit Shell(View& view) {
@@ -305,7 +305,7 @@ class PlacementViewTest : public QObject {
     start->setCurrentIndex(1);
     run_load(other, context_of(copy));
     QCOMPARE(other.edited()->start(), view.edited()->placement());
-    // Of other slots it is told where it is.
+    // For other slots it is said where the expert is.
     control_of<QComboBox>(other, "Spare slots")->setCurrentText("1");
     run_load(other, context_of(copy));
     QCOMPARE(start->count(), 1);
@@ -341,7 +341,7 @@ class PlacementViewTest : public QObject {
     QVERIFY(*view.edited()->figures(DataPart::held_out) != even);
     const PlacementPage& page = picture_of(view)->page();
     QVERIFY(describe_slot(page, 0).contains("of which the nearest take a token"));
-    // What its slots get is what a GPU computes.
+    // A GPU computes the cells that its slots get.
     double sum = 0;
     for (size_t s = 0; s < 3; ++s) sum += page.held[s].load;
     QVERIFY(std::abs(sum / view.edited()->rank_loads(DataPart::held_out, 0)[0] - 1) < 1e-12);
@@ -446,7 +446,7 @@ class PlacementViewTest : public QObject {
     PlacementView unequal;
     run_load(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
     QVERIFY(!unequal.has_content());
-    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"),
+    QVERIFY2(unequal.message().contains("only layers with equal numbers of experts can be placed"),
              qPrintable(unequal.message()));
   }
 

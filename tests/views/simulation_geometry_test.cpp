@@ -1,4 +1,4 @@
-// Where the simulation view draws what, and what lies at a place.
+// The layout of the simulation view, and the thing at a place.
 #include "views/simulation/simulation_geometry.h"
 
 #include <algorithm>

@@ -42,7 +42,7 @@ class SimulationPhasesTest : public QObject, private SimulationFixture {
     QCOMPARE(page.exchanges[1].closed_form_ms, c.combine.closed_form_ms);
     QCOMPARE(page.exchanges[0].lanes.size(), size_t{16 + 2});
     QCOMPARE(page.exchanges[0].lanes.back().name, QString("node 1 uplink"));
-    // What a lane sends is the share of its busiest port.
+    // A lane sends the share of its busiest port.
     for (size_t l = 0; l < c.links.size(); ++l)
       if (c.links[l].owner == "GPU 3" && c.links[l].sends)
         for (size_t s = 0; s < c.dispatch.timeline.size(); ++s)
@@ -78,7 +78,7 @@ class SimulationPhasesTest : public QObject, private SimulationFixture {
     const ShownMessage& third = page.exchanges[1].sent[3];
     QVERIFY(
         describe_message(page.exchanges[1], 3).startsWith(QString("GPU %1 to GPU %2: ").arg(third.from).arg(third.to)));
-    // Of more GPUs it says where they are shown.
+    // For more GPUs it says where they are shown.
     control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     settle(view, context_of(session_));
     QVERIFY2(page.exchanges.empty() && page.no_exchange.contains("up to 8 GPUs, and 2x8-h100 has 16"),

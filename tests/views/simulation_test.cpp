@@ -210,7 +210,7 @@ class SimulationViewTest : public QObject, private SimulationFixture {
     view.show();
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.table().columns.empty());
-    QVERIFY2(view.message().contains("says no sizes of the model, so nobody knows what a step costs"),
+    QVERIFY2(view.message().contains("does not say the sizes of the model, so the cost of a step is not known"),
              qPrintable(view.message()));
     QVERIFY(view.message().contains("Hidden size and Expert width can be entered") && !view.message().contains("--"));
     QVERIFY(control_of<QComboBox>(view, "Cluster")->isVisible());
@@ -219,7 +219,7 @@ class SimulationViewTest : public QObject, private SimulationFixture {
     settle(view, context_of(none));
     QVERIFY2(view.has_content(), qPrintable(view.message()));
     QCOMPARE(picture_of(view)->page().step.mean_ms, simulated(session_, "8x-h100").mean_ms);
-    // What does not hold the experts is refused, and another choice brings the figures back.
+    // A cluster that does not hold the experts is refused, and another choice brings the figures back.
     control_of<QComboBox>(view, "Cluster")->setCurrentText("gb200-nvl72");
     settle(view, context_of(none));
     QVERIFY(!view.has_content() && view.message().contains("do not divide among 72 GPUs"));
@@ -235,7 +235,7 @@ class SimulationViewTest : public QObject, private SimulationFixture {
     SimulationView unequal;
     settle(unequal, context_of(make_cells_session(folder_.filePath("cells.storm").toStdString())));
     QVERIFY(!unequal.has_content());
-    QVERIFY2(unequal.message().contains("only layers of equally many experts are placed"),
+    QVERIFY2(unequal.message().contains("only layers with equal numbers of experts can be placed"),
              qPrintable(unequal.message()));
   }
 

@@ -76,7 +76,7 @@ class TimelineTest : public QObject {
       QVERIFY(bars.back().first + bars.back().count > last);
       for (const TimelineBar& bar : bars) {
         QVERIFY(bar.to >= bar.from && bar.to <= width + 1 && bar.from >= -1);
-        // What is wide is never hidden in a heap.
+        // A wide bar is never hidden in a heap.
         if (bar.count > 1)
           for (size_t i = bar.first; i < bar.first + bar.count; ++i)
             QVERIFY(window.x(static_cast<double>(lane.end_ns(i)), width) -

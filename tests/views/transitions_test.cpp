@@ -136,7 +136,7 @@ class TransitionsTest : public QObject {
     const PairMatrix together = make_pairs({3, 3, {{0, 2, 5}}, 5, 1}, "a", "a", PairValue::cells, true);
     QVERIFY(together.value[together.at(0, 2)] == 5 && together.value[together.at(2, 0)] == 5);
     QVERIFY(std::isnan(make_pairs({1, 1, {}, 0, 0}, "a", "b", PairValue::share, false).value[0]));
-    // Of branches together as analyze tells it: one is drawn, then another one.
+    // Branches together, as analyze counts them: one is drawn, then another one.
     const BranchPairs both{4, 4, {{0, 1, 40}, {2, 3, 40}, {0, 2, 20}, {1, 3, 20}}, 120, 4};
     const PairMatrix lifted = make_pairs(both, "a", "a", PairValue::lift, true);
     QVERIFY(std::abs(lifted.value[lifted.at(1, 0)] - 2) < 1e-9 && std::abs(lifted.value[lifted.at(0, 2)] - 1) < 1e-9);
@@ -171,7 +171,7 @@ class TransitionsTest : public QObject {
       QVERIFY(n.box.bottom() < layout.lane.top());
       QVERIFY(layout.node_at(n.box.center()) != nullptr);
     }
-    // What has no ribbon lies in its lane, as high as its share.
+    // Pairs without a ribbon are in its lane, as high as its share.
     for (const auto& b : layout.bands)
       if (b.ribbon < 0) {
         const QRectF box = b.path.boundingRect();
@@ -227,7 +227,7 @@ class TransitionsTest : public QObject {
   }
 
   void ribbons_follow_the_graph_and_chains_go_past_routers() {
-    // Of router 0, branch 1 holds router 1; the other branches' cells go straight on to router 2.
+    // Branch 1 of router 0 holds router 1; the other branches' cells go straight on to router 2.
     RoutingFlow flow = chain_of_routers(
         3, 3, [](int step, int from, int to) { return step == 0 && from != 1 ? 0 : 10 + 3 * from + to; });
     flow.routers[0].next.push_back({2, true, pairs_of(3, [](int from, int to) {
@@ -290,7 +290,7 @@ class TransitionsTest : public QObject {
     const PairMatrix m = make_pairs(even, "a", "b", PairValue::share, false);
     QCOMPARE(m.high, 20.0 / 90.0);
     QCOMPARE(m.tone[m.at(0, 3)], 1.f);
-    // Where most of a row goes one way, the scale is that of all shares.
+    // If most of a row goes one way, the scale is that of all shares.
     QCOMPARE(make_pairs({1, 2, {{0, 0, 60}, {0, 1, 40}}, 100, 2}, "a", "b", PairValue::share, false).high, 1.0);
   }
 

@@ -86,8 +86,8 @@ Table make_cells_table(const CellPage& page, const CellOptions& options) {
       std::any_of(page.lines.begin(), page.lines.end(), [](const CellLine& line) { return line.columns > 0; });
   if (grid)
     table.columns.insert(table.columns.begin() + 2,
-                         {{tr("row"), tr("of the grid that the sequence's cells lie in, from 0")},
-                          {tr("column"), tr("of the grid that the sequence's cells lie in, from 0")}});
+                         {{tr("row"), tr("in the grid of the sequence's cells, from 0")},
+                          {tr("column"), tr("in the grid of the sequence's cells, from 0")}});
   for (const RouterLine& r : page.routers)
     table.columns.push_back({QString::fromStdString(r.name),
                              is_exit(r)

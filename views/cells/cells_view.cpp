@@ -63,7 +63,7 @@ void CellsView::build() {
                        tr("The router whose decisions colour the cells; the view shows the cells of its space"), {});
   router_->setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
   router_->setMinimumContentsLength(14);
-  color_ = add_choice(tr("Colour"), tr("What the colour of a cell stands for"),
+  color_ = add_choice(tr("Colour"), tr("The meaning of a cell's colour"),
                       {{tr("branch"), text_of(CellColor::branch).definition},
                        {tr("weight"), text_of(CellColor::weight).definition},
                        {tr("margin"), text_of(CellColor::margin).definition},
@@ -80,18 +80,17 @@ void CellsView::build() {
                     "with at least %1 cells)")
                      .arg(kLeastForLift),
                  {{tr("by cells"), tr("The tokens that the branch got most cells of first")}, {tr("by lift"), {}}});
-  listed_ =
-      add_choice(tr("Table"),
-                 tr("What the table lists (Ctrl+T) and a table export writes: the cells around those on show, or the "
-                    "chosen branch's dictionary"),
-                 {{tr("cells"), {}}, {tr("dictionary"), {}}});
-  pictures_ =
-      add_choice(tr("Pictures"),
-                 tr("The pictures that were fed, made small, where the session keeps them; colours lie on their cells"),
-                 {{tr("tinted"), tr("The picture is seen through the colours")},
-                  {tr("strongly tinted"), tr("Colours before pictures")},
-                  {tr("plain"), tr("Without colours; what is chosen still stands out")},
-                  {tr("none"), tr("Cells alone, with their places and the stripes of all routers")}});
+  listed_ = add_choice(
+      tr("Table"),
+      tr("The content of the table (Ctrl+T) and of an exported table: the cells around those on show, or the "
+         "chosen branch's dictionary"),
+      {{tr("cells"), {}}, {tr("dictionary"), {}}});
+  pictures_ = add_choice(
+      tr("Pictures"), tr("Small copies of the input pictures, if the session keeps them, with colours on their cells"),
+      {{tr("tinted"), tr("The picture is seen through the colours")},
+       {tr("strongly tinted"), tr("Colours before pictures")},
+       {tr("plain"), tr("Without colours; what is chosen still stands out")},
+       {tr("none"), tr("Cells alone, with their places and the stripes of all routers")}});
   padding_ = new QCheckBox(tr("Padding"), this);
   padding_->setToolTip(tr("Also shows the places that make all sequences of a batch equally long; they hold no data"));
   bar()->addWidget(padding_);

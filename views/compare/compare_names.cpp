@@ -64,7 +64,7 @@ constexpr KnownFigure kKnown[] = {
      QT_TRANSLATE_NOOP("Compare", "Time that executions stood still for weights / their time. Measured."),
      percent_text},
     {"budget_bytes", QT_TRANSLATE_NOOP("Compare", "budget for weights of branches"),
-     QT_TRANSLATE_NOOP("Compare", "--weight-budget: a time under another budget is no speed-up."), bytes_text},
+     QT_TRANSLATE_NOOP("Compare", "--weight-budget: a time under another budget is not a speed-up."), bytes_text},
     {"expert_bytes", QT_TRANSLATE_NOOP("Compare", "weights of branches, all"),
      QT_TRANSLATE_NOOP("Compare", "As laid out. Counted."), bytes_text},
     {"dense_bytes", QT_TRANSLATE_NOOP("Compare", "other weights, in memory all the time"),

@@ -18,7 +18,7 @@ std::string name_of_run(const Source& source) { return source.file + "#" + std::
 CompareView::CompareView(QWidget* parent) : View(parent), list_(new CompareList(this)) {
   search_ = new QLineEdit(this);
   search_->setPlaceholderText(tr("Search figures, e.g. latency or encoder imbalance"));
-  search_->setToolTip(tr("Figures whose section, name or path has all of these words"));
+  search_->setToolTip(tr("Shows the figures with all of these words in section, name or path"));
   search_->setAccessibleName(tr("Search figures"));
   search_->setClearButtonEnabled(true);
   search_->setFixedWidth(fontMetrics().horizontalAdvance(search_->placeholderText()) + 40);
@@ -67,7 +67,7 @@ View::Load CompareView::load(const Context& context, const Selection& selection)
                      .arg(context.main.title)
                : tr("%1 has no figures to compare: it is a recording, or it did not end.\n\nChoose a run that was "
                     "measured: "
-                    "the first run that `optimize` writes, a profile, is none.")
+                    "the first run that `optimize` writes, a profile, is not one.")
                      .arg(bare->title),
         {{"show-result", tr("Go to the newest figures")}, {"compare-session", tr("Compare with another session...")}});
     return nullptr;

@@ -130,8 +130,7 @@ KeptText text_of(Kept kept) {
       return {tr("texts"), tr("the sequences' texts; whoever gets the file can read them"),
               tr("--record-inputs with data that is text")};
     case Kept::pieces:
-      return {tr("pieces"), tr("the text that each token stands for"),
-              tr("--record-inputs with a model that has a tokenizer")};
+      return {tr("pieces"), tr("the text of each token"), tr("--record-inputs with a model that has a tokenizer")};
     case Kept::pictures:
       return {tr("pictures"), tr("some of the pictures, made small: cells, exits; whoever gets the file can see them"),
               tr("--record-inputs with data that are pictures, or the demo's data")};

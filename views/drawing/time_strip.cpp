@@ -23,7 +23,7 @@ TimeStrip::TimeStrip(QWidget* parent) : QWidget(parent) {
   setCursor(Qt::SizeHorCursor);
   setAccessibleName(tr("Time range"));
   setToolTip(
-      tr("Drag to look at some batches alone, drag the range to move it, double click for all. Keys: left, right, "
+      tr("Drag to select batches, drag the range to move it, double click for all. Keys: left, right, "
          "Escape"));
   timer_.setInterval(120);
   connect(&timer_, &QTimer::timeout, this, [this] { move(per_window_); });

@@ -171,7 +171,7 @@ Table make_items_table(const ExitsPage& page) {
        tr("How far its confidence there was from the threshold; where it went to the end, that of the last test")},
       {tr("Picture"), tr("Width and height of the picture that is kept of it, in pixels; empty: none is")},
       {tr("Answered"), tr("The class that was answered, as the run's quality figures have it; empty: they do not say")},
-      {tr("Right"), tr("Whether it is the label's; empty: not known")}};
+      {tr("Right"), tr("Whether the answer is the label's; empty: not known")}};
   for (const ExitItem& item : page.gallery) {
     const size_t exit = item.exit;
     std::vector<Value> row{static_cast<qlonglong>(item.sequence),

@@ -26,9 +26,9 @@ ExitsView::ExitsView(QWidget* parent) : View(parent) {
   threshold_->lineEdit()->setAccessibleName(tr("Threshold"));
   threshold_->addItem(tr("those that ran"));
   threshold_->setItemData(0, tr("The thresholds of the recorded run"), Qt::ToolTipRole);
-  listed_ = add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
+  listed_ = add_choice(tr("Table"), tr("The content of the table (Ctrl+T) and of an exported table"),
                        {{tr("figures"), tr("All items with each set of thresholds, and each class")},
-                        {tr("items"), tr("Those of the gallery, each with the exit that it left by")}});
+                        {tr("items"), tr("The items of the gallery, each with the exit that it left by")}});
   run_ = new QPushButton(tr("Run with these thresholds"), this);
   run_->setAccessibleName(run_->text());
   bar()->addWidget(run_);

@@ -292,14 +292,14 @@ Table make_branch_table(const GraphPage& page) {
   table.columns = {
       {tr("Place"), tr("The part of the model that the router is of; routers nested in one another share it")},
       {tr("Column"), tr("How deep: the longest way of routers to it, counted from 0")},
-      {tr("Row"), tr("Beside which others it lies, counted from 0 at the top")},
+      {tr("Row"), tr("Its row in the graph, counted from 0 at the top")},
       {tr("Router"), tr("By its name in the model")},
       {tr("Branch"), tr("Numbered from 0")},
       {tr("Cells"), tr("That it got, padding left out; counted")},
-      {tr("Dropped"), tr("That chose it and were kept out by its capacity; counted")},
+      {tr("Dropped"), tr("Cells that chose it and were kept out by its capacity; counted")},
       {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
       {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")},
-      {tr("Guards held"), tr("Of the place, over the whole run; counted. Empty: none was tested")},
+      {tr("Guards held"), tr("Guards of the place that held over the whole run; counted. Empty: none was tested")},
       {tr("Guards missed"), tr("After a miss the fallback computed what the plan had left out; counted")}};
   for (size_t p = 0; p < page.layout.places.size(); ++p) {
     const RouterPlace& place = page.place(p);
@@ -326,7 +326,7 @@ Table make_edge_table(const GraphPage& page) {
   table.columns = {
       {tr("From router"), tr("That the cells met first")},
       {tr("Branch"), tr("That they got there, numbered from 0")},
-      {tr("To router"), tr("That they met next, with no router between")},
+      {tr("To router"), tr("The router that the cells met next, with no router between")},
       {tr("Transitions"), tr("Pairs of a kept branch here and a kept branch there; padding left out, counted")},
       {tr("Share"), tr("Transitions / all transitions of the branch; from counted cells")}};
   std::vector<std::vector<int64_t>> leaving;

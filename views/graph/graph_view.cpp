@@ -18,7 +18,7 @@ constexpr int kClusters = 2, kOne = 3;
 
 GraphView::GraphView(QWidget* parent)
     : View(parent), scroll_(new QScrollArea(this)), picture_(new GraphPicture(scroll_)) {
-  value_ = add_choice(tr("Colour"), tr("What the colour of a branch's square stands for"));
+  value_ = add_choice(tr("Colour"), tr("The meaning of the colour of a branch's square"));
   for (const GraphValue v : {GraphValue::of_all, GraphValue::of_router}) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);
@@ -28,10 +28,9 @@ GraphView::GraphView(QWidget* parent)
                       Qt::ToolTipRole);
   value_->addItem(tr("One against the rest"));
   value_->setItemData(kOne, tr("The chosen branch has a colour, all others are grey"), Qt::ToolTipRole);
-  listed_ =
-      add_choice(tr("Table"), tr("What the table lists (Ctrl+T) and a table export writes"),
-                 {{tr("branches"), tr("Of each router each branch, with its cells and where it lies in the graph")},
-                  {tr("edges"), tr("From which branch cells went on to which router")}});
+  listed_ = add_choice(tr("Table"), tr("The content of the table (Ctrl+T) and of an exported table"),
+                       {{tr("branches"), tr("Each branch of each router, with its cells and its place in the graph")},
+                        {tr("edges"), tr("From which branch cells went on to which router")}});
   bar()->add_stretch();
   scroll_->setFrameShape(QFrame::NoFrame);
   scroll_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);

@@ -104,21 +104,20 @@ HeatmapView::HeatmapView(QWidget* parent) : View(parent) {
 
 void HeatmapView::add_choices() {
   metric_ = add_choice(
-      tr("Metric"), tr("What a cell of the map stands for"),
+      tr("Metric"), tr("The figure that the tone of a cell shows"),
       {{tr("Load"), {}}, {tr("Share"), {}}, {tr("Weight mass"), {}}, {tr("Drops"), {}}, {tr("Imbalance"), {}}});
   metric_->setCurrentIndex(static_cast<int>(HeatMetric::share));
   scale_ = add_choice(
       tr("Scale"), tr("One scale for all routers, each router by its own largest, or logarithmic over three decades"),
       {{tr("readable"), tr("Common where the median branch can be seen on it, else logarithmic")},
-       {tr("common"), tr("The strongest tone stands for the largest figure of all routers")},
-       {tr("per router"), tr("The strongest tone stands for the largest figure of each router")},
+       {tr("common"), tr("The strongest tone is the largest figure of all routers")},
+       {tr("per router"), tr("The strongest tone is the largest figure of each router")},
        {tr("logarithmic"), tr("A tenth of the largest figure is a third paler, a thousandth is as pale as nothing")}});
   order_ = add_choice(
-      tr("Order"),
-      tr("Columns by branch number, by load, or so that branches used at the same times stand beside each other"),
+      tr("Order"), tr("Columns by branch number, by load, or so that branches used at the same times are neighbours"),
       {{tr("index"), tr("By branch number, as the model has them")},
        {tr("load"), tr("The branch with the most cells first, in each router")},
-       {tr("clustered"), tr("Branches that are used in the same batches stand beside each other")}});
+       {tr("clustered"), tr("Branches that are used in the same batches are neighbours")}});
   pair_ = add_choice(tr("Other run"), tr("Choose a run to compare with in the list of runs first"),
                      {{tr("hidden"), tr("This run alone")},
                       {tr("beside"), tr("Both runs, with one scale")},
@@ -482,7 +481,7 @@ void HeatmapView::follow() {
   Selection wanted = selection_;
   wanted.cell = parse_cell(cell_->text());
   if (!cell_->text().isEmpty() && !wanted.cell) {
-    emit said(tr("\"%1\" is no cell: write its sequence, a colon and its position, as 37:5").arg(cell_->text()));
+    emit said(tr("\"%1\" is not a cell: write its sequence, a colon and its position, as 37:5").arg(cell_->text()));
     return;
   }
   emit selection_wanted(wanted);

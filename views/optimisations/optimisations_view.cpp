@@ -93,7 +93,7 @@ OptimisationsView::OptimisationsView(QWidget* parent) : View(parent), choice_{de
   bar()->addWidget(parameters);
   bar()->add_stretch();
   save_ = new QPushButton(tr("Save configuration..."), this);
-  save_->setToolTip(tr("What `stormcell run MODEL --config FILE` replays"));
+  save_->setToolTip(tr("The configuration that `stormcell run MODEL --config FILE` replays"));
   bar()->addWidget(save_);
   run_ = new QPushButton(tr("Run"), this);
   run_->setToolTip(tr("Measures this choice side by side with the baseline and verifies the result"));

@@ -121,7 +121,7 @@ class OverviewRows {
     const auto bytes = [&](const QString& figure, int64_t value, const QString& note = {}) {
       add(tr("budget"), figure, static_cast<qlonglong>(value), tr("bytes"), counted_, {}, note);
     };
-    bytes(tr("budget for weights of branches"), b.budget_bytes, tr("a time under another budget is no speed-up"));
+    bytes(tr("budget for weights of branches"), b.budget_bytes, tr("a time under another budget is not a speed-up"));
     bytes(tr("weights of branches, all"), b.expert_bytes);
     bytes(tr("room for those that come and go"), b.slot_bytes);
     bytes(tr("those that never change"), b.pinned_bytes);

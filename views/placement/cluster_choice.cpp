@@ -32,7 +32,7 @@ void ClusterChoice::set(const std::vector<std::string>& presets, const std::stri
     for (const std::string& name : presets) {
       box_->addItem(to_qstring(name), to_qstring("preset:" + name));
       box_->setItemData(box_->count() - 1,
-                        tr("Published figures, with their sources in resources/clusters/%1.json").arg(to_qstring(name)),
+                        tr("Published figures, with their sources in the preset's file %1.json").arg(to_qstring(name)),
                         Qt::ToolTipRole);
     }
   presets_ = static_cast<int>(presets.size());

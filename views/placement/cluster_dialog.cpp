@@ -23,11 +23,13 @@ ClusterDialog::ClusterDialog(const Cluster& cluster, QWidget* parent) : QDialog(
   auto* form = new QFormLayout(this);
   name_ = new QLineEdit(QString::fromStdString(cluster.name), this);
   name_->setAccessibleName(tr("Name"));
-  name_->setToolTip(tr("What placements for it say that they are for"));
+  name_->setToolTip(tr("The name that placements for this cluster carry"));
   form->addRow(tr("Name"), name_);
-  nodes_ = add_count(tr("Nodes"), tr("Alike; what lies between them is the network"), cluster.nodes);
-  gpus_ = add_count(tr("GPUs a node"), tr("Alike; what lies between them is the fabric"), cluster.gpus_per_node);
-  memory_ = add_rate(tr("Memory of a GPU, GiB"), tr("What spare experts take a share of"), cluster.memory_bytes / kGiB);
+  nodes_ = add_count(tr("Nodes"), tr("Nodes of the cluster, all alike and joined by the network"), cluster.nodes);
+  gpus_ =
+      add_count(tr("GPUs a node"), tr("GPUs in each node, all alike and joined by the fabric"), cluster.gpus_per_node);
+  memory_ = add_rate(tr("Memory of a GPU, GiB"), tr("The memory of which spare experts take a share"),
+                     cluster.memory_bytes / kGiB);
   memory_rate_ = add_rate(tr("Memory, TB/s"), tr("At which a GPU reads weights"), cluster.memory_bytes_per_s / kTera);
   flops_ = add_rate(tr("Products, TFLOP/s"), tr("Dense, in 16 bits"), cluster.flops_per_s / kTera);
   fabric_ = add_rate(tr("Fabric, GB/s"), tr("Between the GPUs of a node: of one GPU, in one direction"),

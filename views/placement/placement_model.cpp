@@ -53,7 +53,7 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
        imbalance_of_ranks(edited.start_rank_loads(part, layer)), edited.layer_imbalance(part, layer)}};
   if (now->cross_pairs) {
     out.push_back({tr("Cross pairs"),
-                   tr("Of the pairs of a token's experts at consecutive layers, the share on two GPUs; counted"),
+                   tr("Share of the pairs of a token's experts at consecutive layers that are on two GPUs; counted"),
                    before->cross_pairs, now->cross_pairs});
     out.push_back({tr("GPUs a token"), tr("Distinct GPUs that a token goes to at a layer, as a mean; counted"),
                    before->ranks_per_token, now->ranks_per_token});
@@ -66,8 +66,8 @@ std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer,
                    before->step_ms, now->step_ms});
     out.push_back({tr("Step, this layer, ms"), tr("Mean over steps of the layer on show; %1").arg(origin),
                    edited.start_layer_ms(part, layer), edited.layer_ms(part, layer)});
-    out.push_back(
-        {tr("Step, 95 %, ms"), tr("Of 95 % of the steps at most; %1").arg(origin), before->p95_ms, now->p95_ms});
+    out.push_back({tr("Step, 95 %, ms"), tr("95 % of the steps stay below this time; %1").arg(origin), before->p95_ms,
+                   now->p95_ms});
   }
   return out;
 }
@@ -167,12 +167,13 @@ Table make_placement_table(const PlacementPage& page) {
       {tr("What"), tr("A figure of all layers, a GPU or a slot of the layer on show, a point of the front")},
       {tr("GPU"), tr("Number of the GPU in the cluster; GPUs of a node follow each other")},
       {tr("Expert"), tr("That the slot holds; empty: none")},
-      {tr("Load"),
-       page.nearest ? tr("Of a slot: choices, of replicas to the nearest; of a GPU: over the layer's mean. Counted")
-                    : tr("Of a slot: choices, shared evenly over replicas; of a GPU: over the layer's mean. Counted")},
+      {tr("Load"), page.nearest ? tr("For a slot its choices, sent to the nearest replica; for a GPU its load over the "
+                                     "layer's mean. Counted")
+                                : tr("For a slot its choices, shared evenly over replicas; for a GPU its load over the "
+                                     "layer's mean. Counted")},
       {tr("Before"), tr("At the start")},
       {tr("Now"), tr("After what was changed")},
-      {tr("Part"), tr("Of the data: what searches fit to, or what they never saw")}};
+      {tr("Part"), tr("Part of the data: the part that searches fit to, or the part that they never saw")}};
   const auto known = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   const auto add_figures = [&](const std::vector<ShownFigure>& figures, const QString& part) {
     for (const ShownFigure& f : figures)

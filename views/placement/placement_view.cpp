@@ -95,7 +95,7 @@ void PlacementView::add_controls() {
   bar()->addWidget(cluster_->button());
   const QString spare = tr("Slots of a layer beyond one for each expert, on every GPU: replicas take them");
   spare_ = add_choice(tr("Spare slots"), spare, {{"0", spare}, {"1", spare}, {"2", spare}, {"4", spare}});
-  start_ = add_choice(tr("Start"), tr("What stands now: changes are counted from there"));
+  start_ = add_choice(tr("Start"), tr("The layout to begin with, from which changes are counted"));
   start_->addItem(tr("newest"), qlonglong{kNewest});
   start_->setItemData(0, tr("The placement that was stored last, if there is one"), Qt::ToolTipRole);
   layer_ = add_choice(tr("Layer"), tr("The router whose experts are shown; PageUp and PageDown go through them"));
@@ -397,7 +397,7 @@ void PlacementView::take_found(const Edited& edited, const FoundLayout& found) {
 void PlacementView::take_front(int point) {
   const size_t p = point;
   if (p >= front_placements_.size())
-    return emit said(tr("Of a stored search the front's figures are kept, not its placements: Solve finds them"));
+    return emit said(tr("A stored search keeps the figures of its front, not the placements. Solve finds them again"));
   end_preview();
   edit(tr("the front's %1").arg(to_qstring(front_[p].name)), difference(edited_->placement(), front_placements_[p]));
 }

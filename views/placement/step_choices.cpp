@@ -11,7 +11,7 @@ namespace stormcell::views {
 namespace {
 
 QString tip_of(std::string_view word) {
-  if (word == to_text(ReplicaRule::even)) return StepChoices::tr("Replicas of an expert share its tokens alike");
+  if (word == to_text(ReplicaRule::even)) return StepChoices::tr("Replicas of an expert share its tokens evenly");
   if (word == to_text(ReplicaRule::nearest))
     return StepChoices::tr(
         "A token goes to a replica on its own GPU, else to those of its node alike, else to all alike; where it lives "
@@ -51,8 +51,7 @@ void choose(QComboBox* box, const std::string& word) {
 StepChoices::StepChoices(QFormLayout* rows, QObject* parent)
     : QObject(parent),
       replicas_(add_row(rows, tr("Replicas"), tr("Which replicas of an expert its tokens go to"), replica_rules())),
-      residence_(
-          add_row(rows, tr("Residence"), tr("Where a token lives while it goes through the layers"), residences())) {
+      residence_(add_row(rows, tr("Residence"), tr("The GPU that holds a token between the layers"), residences())) {
   for (QComboBox* box : {replicas_, residence_})
     connect(box, &QComboBox::currentIndexChanged, this, &StepChoices::chosen);
 }

@@ -90,7 +90,7 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
                    tr("The same steps whole, one phase behind the other; simulated")});
   if (f.rest_ms)
     out.push_back({tr("Stated rest"), duration_text(*f.rest_ms),
-                   tr("Of each step: attention, norms, sampling; as it was entered")});
+                   tr("Attention, norms and sampling of each step, as it was entered")});
   if (f.tokens_per_s)
     out.push_back({tr("Tokens a second"), tr("< %1").arg(count_text(static_cast<qint64>(*f.tokens_per_s))),
                    tr("An upper bound, of a step of %1; simulated").arg(to_qstring(rate_contents(f.rest_ms)))});
@@ -102,7 +102,7 @@ std::vector<SimulatedFigure> figures_of(const SimulateFigures& f) {
     out.push_back({tr("Dropped choices"), tr("%1 %").arg(number_text(100 * f.capacity->dropped_share())),
                    tr("Of all choices, %1; counted")
                        .arg(to_qstring(capacity_text(f.capacity->factor, f.capacity->dropped_share())))});
-  out.push_back({tr("To other GPUs"), bytes_text(f.remote_bytes), tr("Of a step, there and back; counted")});
+  out.push_back({tr("To other GPUs"), bytes_text(f.remote_bytes), tr("Bytes of a step, there and back; counted")});
   out.push_back(
       {tr("On the wire"), bytes_text(f.wire_bytes), tr("Sent for that in a step, with what is forwarded; counted")});
   return out;
@@ -166,14 +166,14 @@ Table phases_table() {
   const QString mean = tr("mean over steps, simulated");
   table.columns = {
       {tr("What"), tr("The step, a layer, a GPU of the layer on show, a cluster, or a figure of machine or model")},
-      {tr("Number"), tr("Of the layer as the session counts its routers, of the GPU in the cluster; from 0")},
+      {tr("Number"), tr("Number of the layer in the session, or of the GPU in the cluster, from 0")},
       {tr("Dispatch, ms"), tr("Tokens go to the GPUs of their experts; of a GPU: its own messages; %1").arg(mean)},
-      {tr("Experts, ms"), tr("Of a layer its slowest GPU's, of a GPU its own; %1").arg(mean)},
+      {tr("Experts, ms"), tr("For a layer the time of its slowest GPU, for a GPU its own; %1").arg(mean)},
       {tr("Combine, ms"), tr("Results come back; of a GPU: its own messages; %1").arg(mean)},
-      {tr("Step, ms"), tr("Of all layers, phases that lie over each other counted once; %1").arg(mean)},
+      {tr("Step, ms"), tr("All layers together, overlapping phases counted once; %1").arg(mean)},
       {tr("Median, ms"), tr("Half of the steps take no longer; simulated")},
       {tr("95 %, ms"), tr("95 % of the steps take no longer; simulated")},
-      {tr("Note"), tr("What marks the row; why there are no figures; by how much the step changes")}};
+      {tr("Note"), tr("A remark on the row, the reason why figures are missing, or the change of the step")}};
   return table;
 }
 
@@ -182,8 +182,8 @@ Table exchange_table(const SimulationPage& page) {
   table.columns = {
       {tr("Way"), tr("Dispatch: to the experts; combine: back")},
       {tr("Lane"), tr("A GPU's ports, or the uplink of a node")},
-      {tr("Begin, ms"), tr("Of a span of time from the first message on; simulated")},
-      {tr("End, ms"), tr("Of the span; simulated")},
+      {tr("Begin, ms"), tr("Begin of the span of time, from the first message on; simulated")},
+      {tr("End, ms"), tr("End of the span; simulated")},
       {tr("Sends"), tr("Share of the rate at which it sends, of several ports the busiest one's; simulated")},
       {tr("Receives"), tr("Share of the rate at which it receives, of several ports the busiest one's; simulated")}};
   for (const ShownExchange& e : page.exchanges)
@@ -201,7 +201,7 @@ Table message_table(const SimulationPage& page) {
   table.columns = {{tr("Way"), tr("Dispatch: to the experts; combine: back")},
                    {tr("From GPU"), tr("Who sends; counted from 0 in the cluster")},
                    {tr("To GPU"), tr("Who receives; counted from 0 in the cluster")},
-                   {tr("Bytes"), tr("Of the message; counted, where tokens live anywhere an expectation")},
+                   {tr("Bytes"), tr("Bytes of the message; counted, or expected if tokens live anywhere")},
                    {tr("Has come, ms"), tr("After the first moment, at which all messages begin; simulated")}};
   for (const ShownExchange& e : page.exchanges)
     for (const ShownMessage& m : e.sent)

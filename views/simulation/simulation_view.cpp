@@ -76,8 +76,8 @@ SimulationView::SimulationView(QWidget* parent) : View(parent) {
 
 void SimulationView::add_controls() {
   show_ = add_choice(
-      tr("Show"), tr("What of the simulation is drawn"),
-      {{tr("phases"), tr("Of a step by layer and by GPU, and what the step is sensitive to")},
+      tr("Show"), tr("The part of the simulation that is drawn"),
+      {{tr("phases"), tr("The phases of a step by layer and by GPU, and the figures that it depends on")},
        {tr("clusters"), tr("The same steps on every cluster of the list, beside each other")},
        {tr("exchange"), tr("The messages of one layer of one step, sharing ports and uplinks in time; up to 64 GPUs")},
        {tr("messages"), tr("Which GPU sends to which in that exchange, and when it has come; up to 8 GPUs")}});
@@ -86,16 +86,16 @@ void SimulationView::add_controls() {
                  tr("Whose GPUs, nodes and links the steps are simulated on; its figures are published ones")),
       this);
   bar()->addWidget(cluster_->button());
-  start_ =
-      add_choice(tr("Placement"),
-                 tr("Which expert stands on which GPU: contiguous, or one that the session holds for so many GPUs"));
+  start_ = add_choice(tr("Placement"),
+                      tr("Which expert is on which GPU: contiguous, or a placement of the session for as many GPUs"));
   start_->addItem(tr("contiguous"), qlonglong{0});
   start_->setItemData(0, tr("Expert after expert, as servers begin"), Qt::ToolTipRole);
-  overlap_ = add_choice(tr("Overlap"), tr("Of messages with experts: two micro-batches take turns, or no overlap"));
+  overlap_ = add_choice(tr("Overlap"),
+                        tr("Whether messages overlap with experts: two micro-batches take turns, or nothing overlaps"));
   for (const std::string_view word : overlaps()) {
     overlap_->addItem(to_qstring(word));
     overlap_->setItemData(overlap_->count() - 1,
-                          word == to_text(Overlap::none) ? tr("One phase behind the other")
+                          word == to_text(Overlap::none) ? tr("One phase after the other")
                                                          : tr("While one half computes, the other's messages travel"),
                           Qt::ToolTipRole);
   }
@@ -176,9 +176,10 @@ void SimulationView::add_more(QFormLayout* more) {
                         "a calibration no tokens a second are"),
                      0, kMostRestMs, tr("not stated"));
   rest_->setDecimals(3);
-  uplinks_ = add_number(tr("Oversubscription"),
-                        tr("What the network ports of a node could send / what its uplink carries; 1: nothing binds"),
-                        1, kMostFactor, {});
+  uplinks_ = add_number(
+      tr("Oversubscription"),
+      tr("The rate of a node's network ports divided by the rate of its uplink; 1: the uplink limits nothing"), 1,
+      kMostFactor, {});
 }
 
 /// A file's name that can be typed, and a button that finds one.
@@ -194,7 +195,7 @@ QWidget* SimulationView::make_calibration(QWidget* parent) {
   calibration_->lineEdit()->setAccessibleName(tr("Calibration"));
   calibration_->setToolTip(tr(
       "Times of measured calls and products, as stormcell calibrate wrote them, in place of the data sheets' rates"));
-  calibration_->setItemData(0, tr("Rates of data sheets alone, no start-up times"), Qt::ToolTipRole);
+  calibration_->setItemData(0, tr("Rates of data sheets only, without start-up times"), Qt::ToolTipRole);
   auto* open = new QToolButton(row);
   open->setText("...");
   open->setAccessibleName(tr("Open a calibration"));

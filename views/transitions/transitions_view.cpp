@@ -15,7 +15,7 @@ constexpr int64_t kMostPairs = 10 * kMostRibbons;
 TransitionsView::TransitionsView(QWidget* parent) : View(parent) {
   router_ = add_choice(tr("From router"), tr("Rows of the matrix; the columns are a router that its cells meet next"));
   next_ = add_choice(tr("To router"), tr("Columns of the matrix: cells of one router may meet several routers next"));
-  value_ = add_choice(tr("Value"), tr("What a square of the matrix stands for"));
+  value_ = add_choice(tr("Value"), tr("The figure that a square of the matrix shows"));
   for (const PairValue v : {PairValue::share, PairValue::cells, PairValue::lift}) {
     value_->addItem(text_of(v).name);
     value_->setItemData(value_->count() - 1, text_of(v).definition, Qt::ToolTipRole);

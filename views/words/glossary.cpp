@@ -43,7 +43,8 @@ std::vector<Term> make_terms() {
       {tr("imbalance"), tr("of a branch: how far it is from an even share; of a router: that of its largest branch"),
        tr("load / mean load of the router's branches - 1: 0 is even, -1 is unused"), tr("from counted loads")},
       {tr("interval"),
-       tr("where the true figure lies in 95 of 100 repetitions; one that holds 1 (or a difference of 0) shows nothing"),
+       tr("a range that contains the true figure in 95 of 100 repetitions; if it contains 1 (or a difference of 0), "
+          "nothing was shown"),
        {},
        tr("from repeated measurements")},
       {tr("label"), tr("what the dataset says about a sequence: a language, a class, a source"), {}, {}},

@@ -15,7 +15,7 @@ std::vector<Result> infer_members(const Graph& g, const Node& n) {
   if (!is_grouped(g, base) || g.space(base).parent != decision.type.space)
     operator_error(n, "a space of cells below " + g.space(decision.type.space).name, "space " + to_text(base));
   if (g.holds_members(base))
-    operator_error(n, "cells that are no members of another decision's branch", g.space(base).name);
+    operator_error(n, "cells that are not members of another decision's branch", g.space(base).name);
   const bool ragged = g.space(base).kind == SpaceKind::ragged;
   if (ragged != (n.inputs.size() == 2) || (ragged && g.space(base).offsets != n.inputs[1]))
     operator_error(n, ragged ? "the ragged cells of " + g.space(base).name + " as second input" : "a decision alone",

@@ -72,7 +72,7 @@ std::vector<Result> infer_route(const Graph& g, const Node& n) {
   // such cells went.
   if (g.is_dynamic(g.dense_ancestor(scores.space)))
     operator_error(n, "cells of a space that is there before any decision, or members of one (operator members)",
-                   "the dense cells of " + g.space(scores.space).name + " below cells that a decision tells");
+                   "the dense cells of " + g.space(scores.space).name + " below cells that a decision defines");
   const int64_t columns = by_label                 ? n.attributes.integer("branches")
                           : scores.content.empty() ? 1
                                                    : scores.content[0].constant();

@@ -42,9 +42,9 @@ void CountsTest::a_count_that_falls_is_named_data() {
   QTest::newRow("two counts") << "counts test_a drawn 8 fixture_bytes 10\n"
                               << "drawn fell from 8 to 7\nfixture_bytes fell from 10 to 9\n";
   QTest::newRow("an unknown count") << "counts test_a fuctions 6\n"
-                                    << "the row has \"fuctions\", which is no count with a number\n";
+                                    << "the row has \"fuctions\", which is not a count with a number\n";
   QTest::newRow("no number") << "counts test_a drawn many\n"
-                             << "the row has \"drawn\", which is no count with a number\n";
+                             << "the row has \"drawn\", which is not a count with a number\n";
   QTest::newRow("another program") << "counts test_ab functions 6\n"
                                    << "test_a has no row\n";
 }

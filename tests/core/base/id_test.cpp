@@ -43,7 +43,7 @@ bool aborts(F f) {
   return waitpid(child, &status, 0) == child && WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
 }
 
-// What must not compile, held so that it never does.
+// Expressions that must not compile, held so that they never do.
 static_assert(!std::is_convertible_v<int32_t, AppleId> && !std::is_convertible_v<AppleId, int32_t>);
 static_assert(!std::is_convertible_v<PearId, AppleId> && !std::is_constructible_v<AppleId, PearId>);
 static_assert(!std::is_constructible_v<bool, AppleId> && !std::is_constructible_v<AppleId, bool>);
@@ -51,7 +51,7 @@ static_assert(!std::is_invocable_v<decltype(pick), PearId, AppleId> && !std::is_
 static_assert(!Equated<AppleId, PearId> && !Equated<AppleId, int> && Equated<AppleId, NoId>);
 static_assert(!Indexed<IdVector<AppleId, int>, PearId> && Indexed<IdVector<AppleId, int>, AppleId> &&
               Indexed<IdVector<AppleId, int>, size_t>);
-// What costs nothing.
+// Checks that cost nothing.
 static_assert(sizeof(AppleId) == sizeof(int32_t) && std::is_trivially_copyable_v<AppleId>);
 
 }  // namespace
@@ -83,7 +83,7 @@ class IdTest : public QObject {
     QCOMPARE(pears[0], pears[first]);
     QVERIFY(pears.next_id() == PearId(2) && pears.holds(second) && !pears.holds(pears.next_id()) &&
             !pears.holds(kNone));
-    // Of what was there when the loop began.
+    // The range that was there when the loop began.
     int seen = 0;
     for (const PearId id : pears.ids()) {
       QCOMPARE(id, PearId(seen++));

@@ -36,7 +36,8 @@ class NumberFormatTest : public QObject {
     }
     ErrorKind kind = ErrorKind::bad_input;
     const std::string refused = testing::complaint([] { element_size(DType::q8_0); }, &kind);
-    QCOMPARE(refused, std::string("number format q8_0: its elements have no size of their own: they lie in blocks"));
+    QCOMPARE(refused,
+             std::string("number format q8_0: its elements have no size of their own, they are stored in blocks"));
     QVERIFY(kind == ErrorKind::failed);
   }
 

@@ -123,7 +123,7 @@ class BatchInputsTest : public QObject {
     QCOMPARE(computed.size(), size_t{1});
     QCOMPARE(computed.at("tokens"), batch.inputs[0].integers);
     QVERIFY(computed_cells(whole.graph, whole.graph, batch).empty());
-    // What the model itself compacts, by the data's mask or by what it computes, is compacted in both.
+    // Cells that the model itself compacts, by the data's mask or by what it computes, is compacted in both.
     QVERIFY(computed_cells(compacted.graph, compacted.graph, batch).empty());
     const Graph by_flags = compacted_by_flags();
     QVERIFY(computed_cells(by_flags, by_flags, batch).empty());

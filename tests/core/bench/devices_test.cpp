@@ -72,8 +72,8 @@ class DevicesTest : public QObject {
       QCOMPARE(device->info().threads, 2);
       QVERIFY(!device->info().name.empty() && !device->info().formats.empty());
     }
-    QVERIFY(bad_input_complaint([] { open_device("tpu", {}); }).starts_with("--device: \"tpu\" is no device"));
-    QVERIFY(bad_input_complaint([] { open_device("cuda:1", {}); }).starts_with("--device: \"cuda:1\" is no device"));
+    QVERIFY(bad_input_complaint([] { open_device("tpu", {}); }).starts_with("--device: \"tpu\" is not a device"));
+    QVERIFY(bad_input_complaint([] { open_device("cuda:1", {}); }).starts_with("--device: \"cuda:1\" is not a device"));
   }
 
   /// No module is beside this program.

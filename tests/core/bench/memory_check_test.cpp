@@ -1,5 +1,5 @@
-// What does not fit is refused before it is loaded: the check counts what the device will hold, not what the files
-// have.
+// A model that does not fit is refused before it is loaded: the check counts what the device will hold, not what the
+// files have.
 #include "core/bench/memory_check.h"
 
 #include "core/base/error.h"
@@ -139,7 +139,7 @@ class MemoryCheckTest : public QObject {
       // Beside the panels: the larger tensor while it is read, and little activations.
       const int64_t beside = need - panels - weights->find("up")->bytes();
       QVERIFY2(beside >= executor.activation_bytes() && beside < 8 << 20, std::to_string(beside).c_str());
-      // What is loaded is not needed again.
+      // Loaded weights are not needed again.
       QVERIFY(memory_needed(device, store, graph, CompileOptions{{4}}) < need - panels);
     }
   }
@@ -277,7 +277,7 @@ class MemoryCheckTest : public QObject {
       WeightStore small(device, weights, advised);
       check_memory(device, small, {{graph, CompileOptions{{4}}}}, room, "MODEL");
     }
-    // Where not even one branch fits, it is not.
+    // If not even one branch fits, it is not.
     WeightStore store(device, weights);
     VERIFY_BAD_INPUT(check_memory(device, store, {{graph, CompileOptions{{4}}}}, room - 1001, "MODEL"), "MODEL",
                      "of memory");

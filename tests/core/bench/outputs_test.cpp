@@ -87,7 +87,7 @@ class NestedOutputsTest : public QObject {
     QCOMPARE(inner.size(), size_t{5});
     for (size_t row = 0; row < inner.size(); ++row) QCOMPARE(inner[row] >= 0 && inner[row] < 3, row < 2);
     for (size_t row = 2; row < inner.size(); ++row) QCOMPARE(inner[row], -2);
-    // Of the second batch nobody comes.
+    // Nobody comes from the second batch.
     QCOMPARE(values<int32_t>(*file, "b1.inner.cell"), (std::vector<int32_t>{-1, -1}));
     QCOMPARE(values<int32_t>(*file, "b1.inner.branch"), (std::vector<int32_t>{-2, -2}));
     QVERIFY(!file->find("b0.outer.cell"));

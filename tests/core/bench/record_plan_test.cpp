@@ -1,4 +1,4 @@
-// What a run records of a graph of routers: its edges, and counts by edge that are those of the cells themselves.
+// The record of a graph of routers: its edges, and counts by edge that are those of the cells themselves.
 #include "core/bench/record_plan.h"
 
 #include <map>

@@ -60,7 +60,7 @@ inline std::string broken_invariant(const DecisionView& d, int64_t cells) {
         continue;
       }
       const int32_t branch = branch_of(choice);
-      if (branch < 0 || branch >= d.branches) return "a choice is no branch";
+      if (branch < 0 || branch >= d.branches) return "a choice is not a branch";
       if (!branches.insert(branch).second) return "a cell has a branch twice";
       if (is_dropped(choice)) {
         ++dropped;

@@ -1,4 +1,4 @@
-// What holds for every protocol on any scores.
+// Rules of every protocol on any scores.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -121,7 +121,7 @@ class RoutingPropertiesTest : public QObject {
     }
   }
 
-  // What others read in a protocol's row instead of knowing it by name.
+  // The parts of a protocol's row that others read instead of knowing it by name.
   void its_row_says_what_it_does_data() { kinds(); }
   void its_row_says_what_it_does() {
     const ProtocolRow& row = protocol_row(kind());
@@ -282,7 +282,7 @@ class RoutingPropertiesTest : public QObject {
     others[0] = dropped_from(0);
     Decision free(in.shape()), d(in.shape());
     route(in.view(), in.protocol, *free);
-    // What it would have chosen is told on the side, in place of what it was told too.
+    // Its own choice is reported on the side, in place of what it was told too.
     std::vector<int32_t> told = others;
     replay(in.view(), in.protocol, told.data(), *d, told.data());
     QCOMPARE(told, free.choices(in.cells));

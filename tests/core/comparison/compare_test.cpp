@@ -328,7 +328,7 @@ class CompareTest : public QObject {
     QVERIFY(!find(same, "baseline.weights_read.reads")->significant);
     QCOMPARE(*find(unlike, "baseline.latency_ms.mean")->difference, -2.0);
     QVERIFY(*find(unlike, "weight_budget.budget_bytes")->significant);
-    // Of a version that knew no budget there was none.
+    // A version that knew no budget had none.
     Json old = run(nullptr, 0, 2);
     old.erase("weight_budget");
     QVERIFY(compare_runs(none, summary("old", old)).same_terms);

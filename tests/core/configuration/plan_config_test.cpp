@@ -1,4 +1,4 @@
-// What optimize found is written and read in one place, and whatever else is given instead is refused by name.
+// The findings of optimize are written and read in one place, and whatever else is given instead is refused by name.
 #include "core/configuration/plan_config.h"
 
 #include "core/base/error.h"

@@ -232,7 +232,7 @@ class CalibrationTest : public QObject {
     elsewhere.laboratory = "there";
     QVERIFY(calibration.predict(elsewhere).kind == PredictionKind::borrowed &&
             close(*calibration.predict(elsewhere).us, law({40, 50})));
-    // Of two numbers of weights a call that which is nearer to those with rows.
+    // The nearer one of two numbers of weights a call to those with rows.
     std::vector<MeasuredCall> both = calls;
     for (MeasuredCall c : calls) c.experts = 32, c.us *= 6, c.id += "of 32", both.push_back(c);
     QVERIFY(close(*Calibration(both).predict(grouped_call("2x40 30x0", 0)).us, law({40, 40})));

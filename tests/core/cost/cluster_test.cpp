@@ -1,4 +1,4 @@
-// What is said of clusters whose figures no machine has.
+// Doubts about clusters whose figures no machine has.
 #include "core/cost/cluster.h"
 
 #include <string>

@@ -85,7 +85,7 @@ class GraphCostTest : public QObject {
       if (g.node(n.node).name == "up0") QCOMPARE(n.cost.weight_bytes, 0.25 * 8 * 16 * 4);
   }
   void branches_without_cells_cost_nothing_whatever_they_hold() {
-    // Of four branches one gets all cells; the others' products, convolutions, norms and biases are not read.
+    // One of four branches gets all cells; the others' products, convolutions, norms and biases are not read.
     const auto weights_of = [](bool alone) {
       CaseBuilder b(2);
       const SpaceId images = b.root_space("images", b.bound_symbol("N", 6));

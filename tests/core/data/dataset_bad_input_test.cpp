@@ -50,7 +50,7 @@ class DatasetBadInputTest : public QObject {
     row("invalid UTF-8", "x.txt", "ab\na\xffz\n", "line 2: byte 2 is not valid UTF-8");
     row("empty JSON lines", "x.jsonl", "\n", "no sequence");
     row("not JSON", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n{\n",
-        "line 2: the file ends within the JSON that begins here");
+        "line 2: the file ends in the middle of the JSON that begins here");
     row("not an object", "x.jsonl", "[1]\n", "line 1: is not a JSON object");
     row("missing text", "x.jsonl", "{\"text\":\"a\",\"out\":\"b\",\"label\":\"c\"}\n\n{\"txt\":\"a\"}\n",
         "line 3: has no field \"text\" (choose another with --field)");

@@ -99,7 +99,7 @@ class DatasetTest : public QObject {
                                                                    6));
     VERIFY_BAD_INPUT(open_data(wide, letters(), {}), wide, "is text in UTF-16");
     const std::string cut = scratch.write("cut.jsonl", "{\"text\":\"ab\"}\n{\"text\":\"");
-    VERIFY_BAD_INPUT(open_data(cut, letters(), {}), cut, "line 2: the line ends within a text of its JSON");
+    VERIFY_BAD_INPUT(open_data(cut, letters(), {}), cut, "line 2: the line ends in the middle of a text of its JSON");
   }
 
   void long_sequences_are_cut_only_when_asked_and_counted() {

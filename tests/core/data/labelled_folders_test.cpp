@@ -64,12 +64,12 @@ class LabelledFoldersTest : public QObject {
     std::filesystem::create_directories(scratch.path("d/dog"));
     const auto data = opened(scratch.path("d"));
     QCOMPARE(data->classes(), (Texts{"cat", "dog"}));
-    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so there is none here of a class \"dog\"") !=
+    QVERIFY2(data->warnings().at(0).find("d/dog: holds no picture, so the data has none of the class \"dog\"") !=
                  std::string::npos,
              data->warnings()[0].c_str());
   }
 
-  /// What somebody left behind is no class and no reason to refuse the others.
+  /// A stray file is no class and no reason to refuse the others.
   void an_empty_folder_is_ignored_and_named() {
     const Scratch scratch;
     const auto warned = [](const Dataset& data, const char* words) {
@@ -92,7 +92,7 @@ class LabelledFoldersTest : public QObject {
     QVERIFY(flat->items() == 1 && !flat->has_labels() && warned(*flat, "flat/empty: an empty folder, ignored"));
     // One in which something lies may be missed.
     picture(scratch, "flat/full/a.npy");
-    VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is no picture");
+    VERIFY_BAD_INPUT(opened(scratch.path("flat")), scratch.path("flat"), "holds \"full\", which is not a picture");
   }
 
   void a_line_without_a_label_leaves_its_picture_without_one() {
@@ -213,13 +213,13 @@ class LabelledFoldersTest : public QObject {
             "is an HTML page, as a server sends it in place of a file, not a table of labels");
     scratch.write("d/labels.csv", "a.npy,1\n");
     picture(scratch, "d/cat/b.npy");
-    VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is no picture");
+    VERIFY_BAD_INPUT(opened(folder), folder, "holds \"cat\", which is not a picture");
     std::filesystem::remove(scratch.path("d/a.npy"));
-    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, which both give labels");
+    VERIFY_BAD_INPUT(opened(folder), folder, "\"labels.csv\" and folders, and both would give labels");
     std::filesystem::remove(labels);
     QCOMPARE(opened(folder)->batch(0).labels, Texts{"cat"});
     picture(scratch, "d/cat/deep/b.npy");
-    VERIFY_BAD_INPUT(opened(folder), scratch.path("d/cat"), "holds \"deep\", which is no picture");
+    VERIFY_BAD_INPUT(opened(folder), scratch.path("d/cat"), "holds \"deep\", which is not a picture");
     std::filesystem::create_directories(scratch.path("e/cat"));
     VERIFY_BAD_INPUT(opened(scratch.path("e")), scratch.path("e"), "holds no picture");
   }

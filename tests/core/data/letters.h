@@ -33,7 +33,7 @@ class Letters : public Tokenizer {
   TokenFrame frame_{{}, {1}};
 };
 
-/// What an encoder asks for, and a decoder beside it.
+/// Returns what an encoder asks for, and a decoder beside it.
 inline std::vector<InputSpec> encoder_inputs() {
   return {{"input_ids", DType::i32, InputRole::ids, "token", "sequence", 0, {}},
           {"attention_mask", DType::i32, InputRole::mask, "token", "sequence", 0, {}}};

@@ -120,7 +120,7 @@ class PictureSizesTest : public QObject {
     for (int64_t b = 0; b < 5; ++b) items += five->batch(b).size();
     QCOMPARE(five->items(), items);
     QVERIFY(five->fingerprint() != data->fingerprint());
-    // Of the first 15 pictures some are in no batch then, and the others keep their numbers.
+    // Some of the first 15 pictures are in no batch then, and the others keep their numbers.
     QVERIFY(items < 15);
     QCOMPARE(five->end_item(), int64_t{15});
     const std::string said = "--batches 5 leaves out " + std::to_string(15 - items) +
@@ -237,7 +237,7 @@ class PictureSizesTest : public QObject {
     write(scratch, "p/c.npy", {4, 4}, 3);
     scratch.write("p/.hidden", "no picture");
     const auto data = Dataset::open(scratch.path("p"), nullptr, {.batch = 2, .inputs = inputs()});
-    // Of one size: as the data has them.
+    // One size, in the order of the data.
     QCOMPARE(data->batch(0).items, (std::vector<int64_t>{0, 1}));
     QCOMPARE(data->batch(1).items, (std::vector<int64_t>{2}));
     QCOMPARE(data->batch(0).find_input("pixels")->reals[0], 1.0F);
@@ -287,7 +287,7 @@ class PictureSizesTest : public QObject {
   void batches_that_could_not_be_run_are_refused() {
     const Scratch scratch;
     write(scratch, "p/a.npy", {16, 16}, 1);
-    // Of as many as there are: one picture makes no large batch, whatever --batch allows.
+    // As many as there are: one picture makes no large batch, whatever --batch allows.
     QCOMPARE(Dataset::open(scratch.path("p"), nullptr, {.batch = 1 << 23, .inputs = inputs()})->max_items(),
              int64_t{1});
     check_batch_of_pictures(1 << 22, {16, 16}, 2);

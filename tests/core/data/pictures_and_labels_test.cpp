@@ -144,7 +144,7 @@ class PicturesAndLabelsTest : public QObject {
     QCOMPARE(Dataset::open(named, letters(), options)->batch(0).labels, (std::vector<std::string>{"en", "de"}));
     QCOMPARE(Dataset::open(numbered, letters(), options)->batch(0).integers("language"), (Ids{1, 0}));
     options.classes = {};
-    VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named, "line 1: the label \"en\" is no whole number");
+    VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named, "line 1: the label \"en\" is not a whole number");
     options.classes = {"de", "fr"};
     VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named,
                      "no class of the model (the first class is \"de\")");

@@ -53,7 +53,7 @@ class SkippedPicturesTest : public QObject {
     row("an array of one channel is not repeated", npy(4, 4, 1), "is a picture of [4, 4, 1]");
     row("no pixel", npy(0, 4, 3), "is a picture of [0, 4, 3]");
     row("not finite", npy(4, 4, 3, std::numeric_limits<float>::infinity()), "it holds pixels that are not finite (");
-    row("no picture", "no array", "is no picture that this version reads (it reads ");
+    row("no picture", "no array", "is not a picture that this version reads (it reads ");
     row("empty", "", "is empty, not a picture that this version reads (");
     row("two extents", npy_of("(4, 4)", "<f4", std::vector<float>(16)), "the array has the shape [4, 4]");
     row("integers", npy_of("(4, 4, 3)", "<i4", std::vector<int32_t>(48)), "the array holds i32");
@@ -87,7 +87,7 @@ class SkippedPicturesTest : public QObject {
     const auto data = opened(scratch.path("p"));
     QCOMPARE(data->skipped().size(), size_t{5});
     const std::string said = data->warnings().at(0);
-    QVERIFY2(said.find(": 5 of 6 files are skipped: \"a\" is no picture") != std::string::npos, said.c_str());
+    QVERIFY2(said.find(": 5 of 6 files are skipped: \"a\" is not a picture") != std::string::npos, said.c_str());
     QVERIFY2(said.find("; \"c\" is") != std::string::npos && said.ends_with("; and 2 others"), said.c_str());
   }
 
@@ -96,11 +96,11 @@ class SkippedPicturesTest : public QObject {
     scratch.write("p/a", "?"), scratch.write("p/b", "");
     VERIFY_BAD_INPUT(
         opened(scratch.path("p")), scratch.path("p"),
-        "holds no picture that can be fed, of 2 files; the first, \"a\", is no picture that this version reads");
+        "holds no picture that can be fed, of 2 files; the first, \"a\", is not a picture that this version reads");
     std::filesystem::create_directory(scratch.path("empty"));
     VERIFY_BAD_INPUT(opened(scratch.path("empty")), scratch.path("empty"), "holds no picture");
     ppm(scratch, "q/a.ppm", 1), ppm(scratch, "q/deeper.ppm/x.ppm", 1);
-    VERIFY_BAD_INPUT(opened(scratch.path("q")), scratch.path("q"), "holds \"deeper.ppm\", which is no picture");
+    VERIFY_BAD_INPUT(opened(scratch.path("q")), scratch.path("q"), "holds \"deeper.ppm\", which is not a picture");
   }
 
   void labels_go_with_their_pictures() {
@@ -181,7 +181,7 @@ class SkippedPicturesTest : public QObject {
       expected.resize(96, 1);
       return expected;
     }());
-    // Of one channel: grey fits, colours do not.
+    // With one channel grey fits, colours do not.
     const auto of_grey = opened(scratch.path("p"), 1);
     QCOMPARE(of_grey->items(), int64_t{1});
     const auto skips = of_grey->skipped();
@@ -193,9 +193,9 @@ class SkippedPicturesTest : public QObject {
             says("is a colour picture with opacity, the model takes grey ones"));
     QCOMPARE(of_grey->batch(0).find_input("pixels")->reals, std::vector<float>(16, 0.2F));
     QVERIFY(opened(scratch.path("p"), 4)->items() == 1);
-    // What becomes another picture after the opening is an error of the run.
+    // A picture that changes after the opening is an error of the run.
     scratch.write("p/a.dat", "?");
-    VERIFY_BAD_INPUT(data->batch(0), scratch.path("p/a.dat"), "is no picture");
+    VERIFY_BAD_INPUT(data->batch(0), scratch.path("p/a.dat"), "is not a picture");
   }
 };
 STORMCELL_TEST(SkippedPicturesTest)

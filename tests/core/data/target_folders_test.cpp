@@ -65,7 +65,7 @@ class TargetFoldersTest : public QObject {
         said[1].find(": 2 of 4 files are skipped: \"inputs/b\" has a target that is not there") != std::string::npos,
         said[1].c_str());
     QVERIFY2(
-        said[1].find("; \"inputs/c\" has a target that is no picture that this version reads") != std::string::npos,
+        said[1].find("; \"inputs/c\" has a target that is not a picture that this version reads") != std::string::npos,
         said[1].c_str());
   }
 
@@ -87,10 +87,10 @@ class TargetFoldersTest : public QObject {
     VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "holds \"labels.csv\" and targets");
     std::filesystem::remove(scratch.path("d/labels.csv"));
     picture(scratch, "d/b.npy", 2, 0.5F);
-    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "holds \"inputs\", which is no picture");
+    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d"), "holds \"inputs\", which is not a picture");
     std::filesystem::remove(scratch.path("d/b.npy"));
     picture(scratch, "d/targets/deep/a.npy", 2, 0.5F);
-    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d/targets"), "holds \"deep\", which is no picture");
+    VERIFY_BAD_INPUT(opened(scratch.path("d")), scratch.path("d/targets"), "holds \"deep\", which is not a picture");
     // Pictures and what they should become are no classes, whatever stands beside them.
     std::filesystem::remove_all(scratch.path("d/targets/deep"));
     picture(scratch, "d/owl/a.npy", 2, 0.5F);

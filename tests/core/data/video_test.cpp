@@ -172,11 +172,11 @@ class VideoTest : public QObject {
     const std::string file = scratch.write("v.avi", whole.substr(0, (frames + whole.size()) / 2));
     const auto data = opened(file);
     QVERIFY2(data->items() > 5 && data->items() < 35, std::to_string(data->items()).c_str());
-    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, behind its frame " +
+    QVERIFY2(data->warnings().at(0).starts_with(file + ": the video ends early, after its frame " +
                                                 std::to_string(data->items())),
              data->warnings()[0].c_str());
     QCOMPARE(number_of(*data, data->items() - 1), static_cast<int>(data->items() - 1));
-    // Of an MP4 the table of its frames stands at the end: without it there is none.
+    // The table of an MP4's frames is at the end: without it there is none.
     VideoToWrite video = of_frames(10);
     video.container = "mp4";
     write_video(scratch.path("whole.mp4"), video);
@@ -205,7 +205,7 @@ class VideoTest : public QObject {
     QCOMPARE(
         frames->warnings(),
         (std::vector<std::string>{
-            file + ": the video changes its size behind frame 5, from 32x48 to 40x48; the frames before are taken"}));
+            file + ": the video changes its size after frame 5, from 32x48 to 40x48; the frames before are taken"}));
     QVERIFY(std::abs(frames->sequence(4).pixels[7] - 90 / 255.0F) < 0.01F);
     QCOMPARE(open_video(file, PictureForm(input), 5)->warnings().size(), size_t{0});
   }
@@ -224,7 +224,7 @@ class VideoTest : public QObject {
                       list = scratch.write("x.m3u8", "#EXTM3U\n#EXTINF:1,\n" + scratch.path("v.avi") + "\n");
     VERIFY_BAD_INPUT(opened(text), text, "holds no pictures that this version reads");
     VERIFY_BAD_INPUT(opened(list), list, "holds no pictures that this version reads");
-    // What becomes another file after the opening is an error of the run.
+    // A file that changes after the opening is an error of the run.
     const auto data = opened(scratch.path("v.avi"));
     scratch.write("v.avi", "no video");
     VERIFY_BAD_INPUT(data->batch(2), scratch.path("v.avi"), "has changed while it was in use");

@@ -90,7 +90,7 @@ std::vector<double> operations_that_feed(const Graph& graph) {
   return by_exit;
 }
 
-/// Of the pictures of both sizes where all answer at the first exit, as a share of the whole network.
+/// The cost of the pictures of both sizes where all answer at the first exit, as a share of the whole network.
 template <class ByExit>
 double first_of_all(const Model& model, const ByExit& by_exit) {
   double first = 0, whole = 0;

@@ -97,7 +97,7 @@ class ExitCurveTest : public QObject {
     QVERIFY(exit_order_text(own).find("in the model's own order; optimize lets work") != std::string::npos);
   }
 
-  /// Where items leave is told of all, how good their answers are of those that can be judged.
+  /// The exits at which items leave are counted over all items, and how good their answers are of those that can be judged.
   void items_without_a_label_are_counted_and_not_judged() {
     ExitRecord some = record_of(40, [](double at) { return at; });
     for (auto& of_exit : some.scores)

@@ -1,4 +1,4 @@
-// What a recorded run says of items of several sizes: each costs the operations of its own.
+// The record of a run with items of several sizes: each costs the operations of its own.
 #include "core/exits/exit_record.h"
 
 #include <cmath>

@@ -127,7 +127,7 @@ class AddedDevicesTest : public QObject {
     QCOMPARE(open_device(kAddedDevice, {1})->info().backend, std::string("emulated"));
     QCOMPARE(device_row(kAddedDevice).kernels("linear"), cpu::kernel_names("linear"));
     const std::string told = bad_input_complaint([] { check_device("emulated:7"); });
-    QVERIFY2(told.starts_with("--device: \"emulated:7\" is no device"), told.c_str());
+    QVERIFY2(told.starts_with("--device: \"emulated:7\" is not a device"), told.c_str());
   }
 
   void duplicates_and_what_is_no_name_are_refused_and_nothing_is_added() {

@@ -1,5 +1,5 @@
-// What an item costs by where its cells went: all branches are the dense plan's work, exits those of the chain, padding
-// costs nothing.
+// The cost of an item by where its cells went: all branches are the dense plan's work, exits those of the chain,
+// padding costs nothing.
 #include "core/experiment/item_costs.h"
 
 #include <cmath>
@@ -19,7 +19,7 @@ namespace {
 
 std::string demo(const std::string& name) { return source_folder() + "/resources/demos/" + name; }
 
-/// What the plan of --dense computes.
+/// Returns what the plan of --dense computes.
 double dense_operations(const Graph& graph, const Bindings& bindings) {
   const DenseGraph dense = dense_graph(graph);
   if (!dense.why_not.empty()) return -1;

@@ -24,7 +24,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// Of one router.
+/// The counts of one router.
 struct Count {
   int64_t cells = 0, real = 0, dropped = 0;
   std::vector<int64_t> load, load_real;
@@ -44,7 +44,7 @@ using CellsOf = std::function<Cells(const ProgramRouter& router, int32_t turn)>;
 
 void count(const Program& program, const ExecutionResult& result, const CellsOf& cells_of,
            const std::vector<std::string>& labels, Counts& counts) {
-  // Where a guard missed after its first body had decided, the fallback's decision stands.
+  // If a guard missed after its first body had decided, the fallback's decision stands.
   std::map<std::tuple<std::string, RepeatId, int32_t>, const ExecutedDecision*> standing;
   for (const ExecutedDecision& d : result.decisions) {
     const ProgramRouter& router = program.routers[d.router];
@@ -75,7 +75,7 @@ void count(const Program& program, const ExecutionResult& result, const CellsOf&
   ++counts.batches;
 }
 
-/// What was met on the way, so that no case stays untried.
+/// Holds what was met on the way, so that no case stays untried.
 struct Met {
   int64_t routers = 0, padding = 0, dropped = 0, labels = 0, nested = 0, turns = 0;
 };
@@ -171,7 +171,7 @@ void count_case(const RandomCase& made, uint64_t seed, Met& met) {
       const BatchCells* space = batch.find_space(made.graph.space(router.dense_space).name);
       return space ? Cells{space->real, space->per_item} : Cells{};
     };
-    // What is decided in turns belongs to records of their own; no data say which of those cells are real.
+    // A decision in turns belongs to records of their own; no data say which of those cells are real.
     ExecutionResult outside = result;
     std::erase_if(outside.decisions,
                   [&](const ExecutedDecision& d) { return program->routers[d.router].repeat != kNone; });

@@ -1,4 +1,4 @@
-// What the summary of a run says when everything has run.
+// The summary of a run when everything has run.
 #include "core/experiment/run_summary.h"
 
 #include "core/cpu/cpu_device.h"

@@ -116,7 +116,7 @@ class WeightBudgetTest : public QObject {
                    others = static_cast<double>(b.reads - b.measured_reads) /
                             static_cast<double>(b.executions - b.measured_executions);
       QVERIFY2(timed > 0.6 * others, (std::to_string(timed) + " " + std::to_string(others)).c_str());
-      // Of the only plan: the same, of one execution. What recorded beside it was timed, too, and is not what its
+      // For the only plan the same, of one execution. What recorded beside it was timed, too, and is not what its
       // latency is of.
       const WeightsRead& each = *came->baseline->weights_read;
       QCOMPARE(each.executions, came->baseline->latency_ms.runs);
@@ -224,7 +224,7 @@ class WeightBudgetTest : public QObject {
     const BudgetFigures f = *meter.figures(0);
     QVERIFY2(f.peak_bytes > before + (int64_t{32} << 20),
              (std::to_string(f.peak_bytes) + " " + std::to_string(before)).c_str());
-    // What is held later, to verify what ran, is part of neither.
+    // Memory that verification holds later is part of neither.
     {
       const std::vector<std::byte> reference(size_t{256} << 20, std::byte{1});
       meter.add_execution();
@@ -345,7 +345,7 @@ class WeightBudgetTest : public QObject {
         told = e.what();
       }
       QVERIFY(!sink.f);
-      // What is open stays readable when its name goes.
+      // An open file stays readable when its name goes.
       QCOMPARE(!told.empty(), shrinks);
       if (!shrinks) continue;
       QVERIFY2(told.starts_with(weights + ": has become shorter while it was used"), told.c_str());

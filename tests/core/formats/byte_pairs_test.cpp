@@ -121,7 +121,7 @@ class BytePairsTest : public QObject {
     row("an id twice", model(R"("vocab":{"a":0,"b":0},"merges":[])"), "two pieces have the id 0");
     row("an id far away", model(R"("vocab":{"a":0,"b":9999999},"merges":[])"), "has the id 9999999");
     row("a negative id", model(R"("vocab":{"a":-1},"merges":[])"), "no token id");
-    row("a merge of three", model(R"("vocab":{"a":0},"merges":["a a a"])"), "no pair of pieces");
+    row("a merge of three", model(R"("vocab":{"a":0},"merges":["a a a"])"), "not a pair of pieces");
     row("a merge of a stranger", model(R"("vocab":{"a":0},"merges":["a x"])"), "no piece \"x\"");
     row("a merge into a stranger", model(R"("vocab":{"a":0},"merges":["a a"])"), "no piece \"aa\"");
     row("an unknown token that is none", model(R"("vocab":{"a":0},"merges":[],"unk_token":"?")"), "unk_token");

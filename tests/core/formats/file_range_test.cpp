@@ -1,4 +1,4 @@
-// What reading parts of a file gives, and what it says when the file is another one by then.
+// Reading parts of a file, and what it says when the file is another one by then.
 #include "core/formats/file_range.h"
 
 #include <filesystem>
@@ -22,7 +22,7 @@ class FileRangeTest : public QObject {
     range.read(first, std::as_writable_bytes(std::span(text)));
     return text;
   }
-  /// What the Error(failed) says that reading `range` must end with.
+  /// Returns what the Error(failed) says that reading `range` must end with.
   static std::string refusal(const FileRange& range) {
     ErrorKind kind = ErrorKind::failed;
     const std::string said = complaint([&] { text_of(range, 0, range.size()); }, &kind);
@@ -71,7 +71,7 @@ class FileRangeTest : public QObject {
     const std::string said = refusal(range);
     QVERIFY2(said.starts_with(path + ": has become shorter while it was used: it had 10 bytes and has 4 now ("),
              said.c_str());
-    // What is still there is not what was opened either.
+    // The file that is still there is not the one that was opened either.
     const std::string part = refusal(range.part(0, 2));
     QVERIFY2(part.starts_with(path + ": was written to while it was used: it had 10 bytes and has 4 now ("),
              part.c_str());

@@ -120,10 +120,10 @@ class JpegTest : public QObject {
     };
     for (const size_t kept : {size_t{3}, size_t{20}, whole.size() / 2, whole.size() - 2})
       refused(whole.substr(0, kept), "is truncated");
-    refused("\xff\xd8\xff" + std::string(40, 'x'), "is no whole JPEG: ");
+    refused("\xff\xd8\xff" + std::string(40, 'x'), "is not a whole JPEG: ");
     std::string two = whole;
     two.resize(whole.size() - 2);
-    refused(two + std::string("\xff\xd8", 2), "is no whole JPEG: ");
+    refused(two + std::string("\xff\xd8", 2), "is not a whole JPEG: ");
     refused(
         whole + whole,
         "holds several JPEG pictures one after the other (split it into a file for each, or put them into a video: ");

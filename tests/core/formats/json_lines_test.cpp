@@ -68,9 +68,9 @@ class JsonLinesTest : public QObject {
       QTest::newRow(name) << text << words;
     };
     row("a cut last line", "{\"a\":1}\n{\"b\":[1,2",
-        "line 2: the file ends within the JSON that begins here (the file may be cut");
-    row("cut in a text", "{\"a\":1}\n{\"b", "line 2: the line ends within a text of its JSON");
-    row("a line cut in a text", "{\"a\":\"x\n{\"b\":1}\n", "line 1: the line ends within a text of its JSON");
+        "line 2: the file ends in the middle of the JSON that begins here (the file may be cut");
+    row("cut in a text", "{\"a\":1}\n{\"b", "line 2: the line ends in the middle of a text of its JSON");
+    row("a line cut in a text", "{\"a\":\"x\n{\"b\":1}\n", "line 1: the line ends in the middle of a text of its JSON");
     row("no JSON", "{\"a\":1}\n\nnope\n", "not valid JSON at line 3, column 2");
     row("no JSON in a value over lines", "{}\n{\n \"a\":\n nope }\n", "not valid JSON at line 4");
     row("a comma between values of a line", "{\"a\":1}, {\"b\":2}\n", "not valid JSON at line 1");

@@ -125,7 +125,7 @@ class ModelHeadersTest : public QObject {
     row("a long key", magic + none + one + number(uint64_t{1} << 62, 8), "ends in the middle of its header");
     row("a type", magic + none + one + key + number(77, 4), "\"k\" is of a type that is not known");
     row("a list of lists", magic + none + one + key + number(9, 4) + number(9, 4) + one,
-        "is a list of what is not known");
+        "is a list of an unknown type");
     row("a long list", magic + none + one + key + number(9, 4) + number(10, 4) + number(uint64_t{1} << 61, 8),
         "is longer than the file");
     row("a list of texts", magic + none + one + key + number(9, 4) + number(8, 4) + number(uint64_t{1} << 61, 8),
@@ -169,8 +169,7 @@ class ModelHeadersTest : public QObject {
     for (int i = 0; i < 40; ++i) nodes = {{"If", "", nodes}};
     const std::string model = onnx_bytes(nodes, {});
     HeaderBytes bytes(bytes_in(model), "made");
-    VERIFY_BAD_INPUT(read_onnx_header(bytes, [](const DescribedTensor&) {}), "made",
-                     "graphs lie in each other too deeply");
+    VERIFY_BAD_INPUT(read_onnx_header(bytes, [](const DescribedTensor&) {}), "made", "graphs are nested too deeply");
   }
 
   void an_exported_program_says_its_operators_and_weights() {
@@ -189,7 +188,7 @@ class ModelHeadersTest : public QObject {
     VERIFY_BAD_INPUT(read_pt2_header(none, into(tensors)), "made", "holds no program of torch.export");
     const std::string broken = zip_bytes({{"made/models/model.json", "{\"graph_module\": nothing}"}});
     HeaderBytes damaged(bytes_in(broken), "made");
-    VERIFY_BAD_INPUT(read_pt2_header(damaged, into(tensors)), "made", "is no JSON at byte");
+    VERIFY_BAD_INPUT(read_pt2_header(damaged, into(tensors)), "made", "is not JSON at byte");
   }
 
   void tensors_of_safetensors_are_described_in_any_format() {
@@ -284,7 +283,7 @@ class ModelHeadersTest : public QObject {
     QCOMPARE(read.tensors().at("a").bytes.size(), size_t{16});
     QVERIFY(read.tensors().at("a").bytes[0] == std::byte{'a'} && read.tensors().at("b").bytes.empty());
     const std::string cut = made.header() + "abc";
-    VERIFY_BAD_INPUT(GgufFile(bytes_in(cut), "made"), "made", "a tensor lies beyond the file");
+    VERIFY_BAD_INPUT(GgufFile(bytes_in(cut), "made"), "made", "a tensor is beyond the end of the file");
     GgufBytes twice;
     twice.tensor("a", {1}, 0, 4).tensor("a", {1}, 0, 4);
     const std::string same = twice.header() + std::string(64, '\0');

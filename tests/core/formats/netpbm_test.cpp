@@ -40,8 +40,8 @@ class NetpbmTest : public QObject {
       QTest::newRow(name) << file << says;
     };
     row("nothing", "", "is empty");
-    row("another format", "\x89PNG....", "is no picture of the formats P5 and P6");
-    row("text pixels", "P3 1 1 255 1 2 3", "is no picture of the formats P5 and P6");
+    row("another format", "\x89PNG....", "is not a picture of the formats P5 and P6");
+    row("text pixels", "P3 1 1 255 1 2 3", "is not a picture of the formats P5 and P6");
     row("no number", "P6 2 x 255 ", "its header is not that of a PPM or PGM");
     row("no end", "P6 2 3 255", "its header is not that of a PPM or PGM");
     row("a comment without end", "P6 2 3 # 255", "its header is not that of a PPM or PGM");

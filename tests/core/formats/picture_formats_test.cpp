@@ -22,7 +22,7 @@ class PictureFormatsTest : public QObject {
     const PictureFile array = open_picture(scratch.write("y.jpg", npy_of("(1, 2, 5)", "<f4", Reals(10, 0.5F))));
     QVERIFY((array.header == PictureHeader{1, 2, 5}) && array.is_array && array.type == DType::f32);
     const std::string text = scratch.write("notes.png", "a text"), empty = scratch.write("empty.png", "");
-    VERIFY_BAD_INPUT(open_picture(text), text, "is no picture that this version reads (it reads ");
+    VERIFY_BAD_INPUT(open_picture(text), text, "is not a picture that this version reads (it reads ");
     VERIFY_BAD_INPUT(open_picture(empty), empty, "is empty");
     VERIFY_BAD_INPUT(open_picture(scratch.folder()), scratch.folder(), "");
     using namespace std::string_literals;
@@ -36,7 +36,7 @@ class PictureFormatsTest : public QObject {
                        "is a "s + name + " picture, not a picture that this version reads (convert it to PNG or JPEG)");
     }
     const std::string words = scratch.write("BM.txt", "BM and more text");
-    VERIFY_BAD_INPUT(open_picture(words), words, "is no picture that this version reads (it reads ");
+    VERIFY_BAD_INPUT(open_picture(words), words, "is not a picture that this version reads (it reads ");
   }
 
   void a_size_beyond_the_limit_is_refused() {
@@ -60,7 +60,7 @@ class PictureFormatsTest : public QObject {
     VERIFY_BAD_INPUT(in_channels({1, 2, 3, 0.5F, 1, 2, 3, 1}, 4, 3, "x"), "x",
                      "1 pixel of it can be seen through, and nothing");
     VERIFY_BAD_INPUT(in_channels({1, 0, 1, 0}, 2, 1, "x"), "x",
-                     "2 pixels of it can be seen through, and nothing says what lies behind");
+                     "2 pixels of it can be seen through, and nothing says what is behind");
     std::string fits;
     for (int64_t came = 1; came <= 5; ++came)
       for (int64_t wanted = 1; wanted <= 5; ++wanted)

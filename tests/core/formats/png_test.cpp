@@ -52,9 +52,8 @@ class PngTest : public QObject {
     if (is_read())
       VERIFY_BAD_INPUT(open_picture(file), file, "is truncated");
     else
-      VERIFY_BAD_INPUT(
-          open_picture(file), file,
-          "is a PNG, and this build reads none: libpng was not there when it was made (install libpng-dev");
+      VERIFY_BAD_INPUT(open_picture(file), file,
+                       "is a PNG, which this build cannot read: it was made without libpng (install libpng-dev");
   }
 
   void every_kind_gives_its_pixels_data() {
@@ -118,7 +117,7 @@ class PngTest : public QObject {
     refused(with_width(whole, std::string("\0\0\0\0", 4)), "is a picture of 5 x 0 pixels");
     std::string damaged = whole;
     damaged[whole.size() - 20] = static_cast<char>(damaged[whole.size() - 20] ^ 1);
-    refused(damaged, "is no whole PNG: ");
+    refused(damaged, "is not a whole PNG: ");
     refused(std::string("\x89PNG\r\n\x1a\n") + std::string(100, '\xff'),
             "is a picture of 4294967295 x 4294967295 pixels");
   }

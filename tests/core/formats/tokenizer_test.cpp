@@ -157,7 +157,7 @@ class TokenizerTest : public QObject {
         "\"a+\" is not in this version");
     row("rules that are not base64", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"!"})"),
         "not base64");
-    row("rules that are no table", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
+    row("rules that are not table", json(R"(,"normalizer":{"type":"Precompiled","precompiled_charsmap":"AAAA"})"),
         "truncated or broken");
     row("unknown pre-tokenizer", json(R"(,"pre_tokenizer":{"type":"BertPreTokenizer"})"),
         "\"BertPreTokenizer\" is not in this version");
@@ -196,7 +196,7 @@ class TokenizerTest : public QObject {
     row("an empty piece", model({{"", 0}}), "is empty");
     row("a piece that is not UTF-8", model({{"\xff", 0}}), "not valid UTF-8");
     row("a piece with a zero byte", model({{std::string("x\0y", 3), 0}}), "zero byte");
-    row("a score that is no number", model({{"x", NAN}}), "no usable score");
+    row("a score that is not a number", model({{"x", NAN}}), "no usable score");
     row("bytes without byte fallback", model(all_bytes()), "256 byte pieces, expected none");
     row("byte fallback without bytes", model({}, true), "0 byte pieces, expected 256");
     row("no end token", plain_unigram_model(std::vector<Piece>{{"a", 0}, {"<unk>", 0, PieceType::unknown}}, false),
@@ -256,7 +256,7 @@ class TokenizerTest : public QObject {
     QCOMPARE(tokenizer->decode(Ids{4, 8, 5, 9, 1}), std::string("ab"));
     QCOMPARE(tokenizer->vocabulary_size(), 10);
     const std::string config = scratch.write("tokenizer_config.json", R"({"added_tokens_decoder":{"x":{}}})");
-    VERIFY_BAD_INPUT(Tokenizer::open(scratch.folder()), config, "is no token");
+    VERIFY_BAD_INPUT(Tokenizer::open(scratch.folder()), config, "is not a token");
   }
 };
 

@@ -48,12 +48,12 @@ class TorchFileTest : public QObject {
         "it names \"os.system\", and nothing of that is run");
     row("a function of protocol 4", "\x80\x04\x8c\x02os\x8c\x06system\x93.", "it names \"os.system\"");
     row("a class that looks alike", "ctorch._utils\n_rebuild_tensor\n.", "it names \"torch._utils._rebuild_tensor\"");
-    row("an object", "ccollections\nOrderedDict\n)\x81.", "instruction 129 is none");
-    row("a call with state", "ccollections\nOrderedDict\n)R}b.", "instruction 98 is none");
-    row("a call of a number", "K\1)R.", "a call of what is no function");
+    row("an object", "ccollections\nOrderedDict\n)\x81.", "instruction 129 is not one");
+    row("a call with state", "ccollections\nOrderedDict\n)R}b.", "instruction 98 is not one");
+    row("a call of a number", "K\1)R.", "a call of something that is not a function");
     row("a tensor without storage", "ctorch._utils\n_rebuild_tensor_v2\n(K\1K\1))\x89)tR.",
         "a tensor without a storage");
-    row("text protocol", "I1\n.", "instruction 73 is none");
+    row("text protocol", "I1\n.", "instruction 73 is not one");
     row("nothing", "", "it ends in the middle");
     row("no value", ".", "it does not end with one value");
     row("a long text", std::string("X\xff\xff\xff\x7f", 5), "it ends in the middle");

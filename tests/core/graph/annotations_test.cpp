@@ -1,4 +1,4 @@
-// What a plan says beside what it computes: in the text form, by name, and refused where nothing could be meant.
+// Annotations of a plan: in the text form, by name, and refused where nothing could be meant.
 #include "core/graph/annotation_rules.h"
 
 #include "core/graph/text.h"
@@ -132,14 +132,14 @@ class AnnotationsTest : public QObject {
     QCOMPARE(complaint_about(text, "@kernel=linear.panels", "@storage=bf16"),
              std::string("g:9: expected an annotation of a node as kernel, got \"storage\""));
     QCOMPARE(complaint_about(text, "@kernel=linear.panels", "@kernel=a @kernel=b"),
-             std::string("g:9: annotation kernel stands twice"));
+             std::string("g:9: annotation kernel appears twice"));
     QCOMPARE(complaint_about(text, "i32 tokens\n", "i32 tokens @storage=bf16\n"),
              std::string("g:5: expected no annotation of %ids"));
     QVERIFY(complaint_about(text, "@storage=bf16", "@storage").starts_with("g:8: expected "));
     QVERIFY(complaint_about(text, "@storage=bf16", "@=bf16").starts_with("g:8: expected "));
   }
   void what_cannot_lie_so_is_refused() {
-    // What the graph gives is read as its type says.
+    // Outputs of the graph are read as their type says.
     QCOMPARE(complaint_about(kPlain, "%y : f32 tokens [4] =", "%y : f32 tokens [4] @storage=bf16 ="),
              std::string("g: output y: expected storage as its type says, f32, got bf16"));
     QCOMPARE(complaint_about(kGuarded, "%t : f32 tokens [4] @storage=bf16", "%t : f32 tokens [4]"),
@@ -149,11 +149,11 @@ class AnnotationsTest : public QObject {
     QCOMPARE(refusal("nothing.kernel=linear.plain"),
              std::string("--annotate: the model has no node \"nothing\" (inspect MODEL --text - lists them)"));
     QCOMPARE(refusal("h.speed=high"),
-             std::string("--annotate: \"speed\" is no annotation (kernel, storage, format or residency)"));
+             std::string("--annotate: \"speed\" is not an annotation (kernel, storage, format or residency)"));
     QCOMPARE(
         refusal("h.storage=f64"),
         std::string("--annotate: \"h.storage=f64\": expected storage f32 or bf16, got \"f64\" (choose one of these)"));
-    // What has the name is something else.
+    // The thing of that name is something else.
     for (const auto& [text, why] : std::vector<std::pair<std::string, std::string>>{
              {"x.storage=bf16",
               "\"x\" is an input, and storage is said of what nodes make in f32, and of states in f32"},

@@ -1,4 +1,4 @@
-// What a decision does not need may wait for it.
+// Work that a decision does not need may wait for it.
 #include <cmath>
 
 #include "core/graph/hoist.h"

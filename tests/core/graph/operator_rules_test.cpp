@@ -64,7 +64,7 @@ class OperatorRulesTest : public QObject {
     rule.kind = ProtocolKind::exit_threshold;
     const ValueId d = b.route(logits, rule, "exit");
     QCOMPARE(b.graph().value(d).branches, 2);
-    // Where each score is of a branch there may be fewer.
+    // There may be fewer if each score is of a branch.
     QVERIFY(complaint([&] { b.route(logits, {}, "experts"); }).find("1 to 4096 branches") != std::string::npos);
   }
 
@@ -218,7 +218,7 @@ class OperatorRulesTest : public QObject {
     row("branches without owner",
         "%z : decision sequences 4x1 = exchange_decision(%d) arrived=@sequences owners=[0] ranks=1",
         "exchange_decision \"z\": expected an owner for each of 4 branches, got 1");
-    row("rows that are no slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
+    row("rows that are not slots", "%z : f32 d/s [8] = exchange_rows(%b, %d, %d) slots=@d/s",
         "exchange_rows \"z\": expected rows over the slots of %d, got f32 d/0 [8]");
     row("reals and integers added", "%z : f32 tokens = add(%levels, %ids)",
         "add \"z\": expected input 1 as f32, got i32 tokens");
@@ -417,8 +417,8 @@ class OperatorRulesTest : public QObject {
     row("a router over dense cells below a branch", "%z : decision below 4x1 = route(%gates) protocol=\"top-k\"",
         "route \"z\": expected cells of a space that is there before any decision, or members of one (operator "
         "members), got the dense "
-        "cells of below below cells that a decision tells");
-    row("a stop that is no scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
+        "cells of below below cells that a decision defines");
+    row("a stop that is not a scalar", "repeat() most=\"3\" as \"r\" {\n yield %ids\n}",
         "repeat \"r\": expected a scalar i32 as stop, got i32 tokens");
   }
   void operators_say_what_they_expected_and_what_came() {

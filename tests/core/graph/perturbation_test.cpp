@@ -57,7 +57,7 @@ class Perturbation {
   int64_t by_decision_only() const { return by_decision_only_; }
 
  private:
-  // Of two graphs, one keeps its padding: the subset must hold for it, the equality needs every key to be attended.
+  // One of two graphs keeps its padding: the subset must hold for it, the equality needs every key to be attended.
   void set_plain_masks() {
     masks_plain_ = true;
     const bool keep = case_.name.size() % 2 == 0;

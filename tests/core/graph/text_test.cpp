@@ -244,8 +244,8 @@ class TextTest : public QObject {
     row("empty", "", "g: expected \"stormcell.graph/1\", got an empty text");
     row("another text", "digraph {}", "g:1: expected \"stormcell.graph/1\", got \"digraph {}\"");
     row("unknown operator", with("linear(", "lineal("), "g:7: expected an operator, got \"lineal\"");
-    row("unknown value", with("(%x, %w)", "(%x, %v)"), "g:7: expected a value that stands above, got %v");
-    row("unknown space", with("tokens [4]", "words [4]"), "g:5: expected a space that stands above, got \"words\"");
+    row("unknown value", with("(%x, %w)", "(%x, %v)"), "g:7: expected a value that is defined above, got %v");
+    row("unknown space", with("tokens [4]", "words [4]"), "g:5: expected a space that is defined above, got \"words\"");
     row("unknown symbol", with("root N", "root M"), "g:3: unknown symbol \"M\" in an extent (declare it first)");
     row("unknown type", with("f32 [2,4]", "f31 [2,4]"),
         "g:6: expected a type as f32, bf16, i32 or decision, got \"f31\"");
@@ -256,7 +256,7 @@ class TextTest : public QObject {
         "g:8: route \"d\": expected %d : decision tokens 2x1, got decision tokens 3x1");
     row("no branches", with("2x1", "2-1"), "g:8: expected BRANCHESxCHOICES, got \"2-1\"");
     row("branch out of reach", with("branch 0", "branch 7"), "g: space d/0: expected a branch below 2, got 7");
-    row("twice", with("weight %w", "weight %x"), "g:6: %x stands twice");
+    row("twice", with("weight %w", "weight %x"), "g:6: %x appears twice");
     row("half a line", with("(%x, %d) spaces=[@d/0]", "(%x, %d) spaces=[@d/0"),
         "g:10: expected \"]\", got the end of the line");
     row("missing attribute", with(" mode=\"weighted\"", ""),

@@ -98,7 +98,7 @@ class VerifyTest : public QObject {
         "value %x: expected content extents of 1 or more and at most 2^46 elements, got f32 tokens "
         "[1073741824,1073741824]");
     row(
-        "an input that is no value", [](Graph& g) { g.nodes[0].inputs[0] = ValueId(99); },
+        "an input that is not a value", [](Graph& g) { g.nodes[0].inputs[0] = ValueId(99); },
         "route \"router\": expected a value, got number 99");
     row(
         "a use before its definition", [](Graph& g) { std::swap(g.top.nodes[0], g.top.nodes[1]); },
@@ -108,12 +108,12 @@ class VerifyTest : public QObject {
         "graph: expected a node, got number 17");
     row(
         "a node in two places", [](Graph& g) { g.top.nodes.push_back(NodeId(2)); },
-        "gather \"y\": stands in two places");
+        "gather \"y\": appears in two places");
     row(
         "too many outputs", [](Graph& g) { g.nodes[2].outputs.push_back(ValueId(0)); },
         "gather \"y\": expected 1 output, got 2");
     row(
-        "an output that is no value", [](Graph& g) { g.nodes[2].outputs[0] = ValueId(99); },
+        "an output that is not a value", [](Graph& g) { g.nodes[2].outputs[0] = ValueId(99); },
         "gather \"y\": expected a value, got number 99");
     row(
         "another producer", [](Graph& g) { g.value(g.find_value("y")).producer = NodeId(0); },
@@ -128,7 +128,7 @@ class VerifyTest : public QObject {
         "bodies of an operator without", [](Graph& g) { g.nodes[2].bodies.resize(1), g.nodes[2].yields.resize(1); },
         "gather \"y\": expected 0 bodies, got 1");
     row(
-        "a result that is no value", [](Graph& g) { g.outputs[0].value = ValueId(-1); },
+        "a result that is not a value", [](Graph& g) { g.outputs[0].value = ValueId(-1); },
         "output y: expected a value, got number -1");
   }
   void rules_of_the_graph_say_what_they_expected_and_what_came() {
@@ -191,7 +191,7 @@ class VerifyTest : public QObject {
     within.begin_body(), within.begin_body();
     once(within, "inner"), once(within, "outer");
     QCOMPARE(QString::fromStdString(complaint([&] { verify(within.graph()); })),
-             QString("repeat \"inner\": stands within another repeat: expected one that stands in none"));
+             QString("repeat \"inner\": is inside another repeat, and repeats do not nest"));
   }
   void cells_are_used_only_where_their_decision_is_known() {
     // A state over the cells of a decision that only the body of a repeat takes.
@@ -206,9 +206,9 @@ class VerifyTest : public QObject {
     b.add_region("repeat", {}, {{"most", std::string("1")}}, "loop");
     QCOMPARE(complaint([&] { verify(b.graph()); }), std::string());
     b.value("scale", {kept}, {{"factor", 2.0}}, "late");
-    QCOMPARE(
-        complaint([&] { verify(b.graph()); }),
-        std::string("scale \"late\": %kept lives over cells of inner/0, where %inner, which tells them, is not known"));
+    QCOMPARE(complaint([&] { verify(b.graph()); }),
+             std::string(
+                 "scale \"late\": %kept lives over cells of inner/0, where %inner, which defines them, is not known"));
   }
 };
 STORMCELL_TEST(VerifyTest)

@@ -1,4 +1,4 @@
-// What is exported comes back: random sessions through the native trace, and traces that no session ever wrote.
+// Exported sessions come back: random sessions through the native trace, and traces that no session ever wrote.
 #include "core/imports/import.h"
 
 #include <QTemporaryDir>

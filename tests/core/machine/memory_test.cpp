@@ -54,7 +54,7 @@ class MemoryTest : public QObject {
   void page_cache_is_not_what_a_group_holds() {
     FakeMachine m;
     m.v2("/");
-    // Of 16 GiB all are taken, 13 of them by files that were read.
+    // All of 16 GiB are taken, 13 of them by files that were read.
     m.group_v2("", gib(16), 3, 13);
     QCOMPARE(available_memory(m.folder()), 13 * kGiB);
     QCOMPARE(memory_limit(m.folder()), 16 * kGiB);

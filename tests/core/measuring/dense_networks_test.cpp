@@ -1,4 +1,4 @@
-// What --dense runs, of every network of tests/reference: the same answers and decisions, or a reason why there is no
+// The plan of --dense for every network of tests/reference: the same answers and decisions, or a reason why there is no
 // such plan.
 #include "core/graph/roles.h"
 #include "core/passes/dense_graph.h"

@@ -34,9 +34,8 @@ class LeaveOutTest : public QObject {
     QCOMPARE(names(lost), (Names{"dead-path"}));
     QCOMPARE(lost[0].reason,
              std::string("left out: 0.973 [0.936, 0.995] of the speed without it, and no memory saved"));
-    QCOMPARE(
-        lost[0].reason_without_speeds,
-        std::string("left out: no gain was seen, not measured well enough to say what it costs, and no memory saved"));
+    QCOMPARE(lost[0].reason_without_speeds,
+             std::string("left out: no gain was seen, and the cost was not measured well enough, and no memory saved"));
   }
 
   void held_out_cells_are_counted_by_what_a_pass_takes_for_granted() {
@@ -57,13 +56,13 @@ class LeaveOutTest : public QObject {
              std::string("applied; moe: 3 of 500 held-out cells otherwise, at most 1.6 % at 95 %"));
     // A cell that capacity dropped went otherwise.
     QCOMPARE(told(one, {{"moe", {{0, 0, 497}, 500, 3}}}).held_out[0].otherwise, int64_t{3});
-    // Of several routers the one that says least for the pass; where padding is left out, real cells alone.
+    // Among several routers the one that says least for the pass; where padding is left out, real cells alone.
     const RouterLoad exit{{0, 3}, 503, 3, {0, 0}, 40};
     QCOMPARE(told(two, {{"moe", {{0, 0, 500}, 500, 3}}, {"exit", exit}}).reason,
              std::string("applied; 0 of 40 held-out cells otherwise, at most 7.3 % at 95 %"));
     QCOMPARE(told(two, {{"moe", {{0, 1, 499}, 500, 3}}, {"exit", exit}}).reason,
              std::string("applied; moe: 1 of 500 held-out cells otherwise, at most 0.95 % at 95 %"));
-    // Of several branches a cell the loads give no more than a lower bound.
+    // With several branches a cell the loads give no more than a lower bound.
     QCOMPARE(told(pair, {{"moe", {{90, 95, 15}, 100, 3}}}).reason,
              std::string("applied; moe: at least 10 of 100 held-out cells otherwise"));
     QCOMPARE(told(one, {{"moe", {{0, 0, 0}, 0, 3}}}).reason, std::string("applied; no held-out cell came to them"));
@@ -143,8 +142,7 @@ class LeaveOutTest : public QObject {
     // The text that is shown if the speeds are withheld.
     QCOMPARE(
         why_kept(saves, false).without_speeds,
-        std::string(
-            " (kept for 3.0 MiB of memory less: no gain was seen, not measured well enough to say what it costs)"));
+        std::string(" (kept for 3.0 MiB of memory less: no gain was seen, and the cost was not measured well enough)"));
     QCOMPARE(why_kept(contribution("dead-path", 0.99, 0.97, 1.01), true).without_speeds, std::string());
   }
 

@@ -266,7 +266,7 @@ class MirroredTest : public QObject {
     std::vector<int> often(50);
     for (const Chain& c : times.chains) ++often[static_cast<size_t>(c.batch)];
     QVERIFY(*std::max_element(often.begin(), often.end()) - *std::min_element(often.begin(), often.end()) <= 2);
-    // Where there is no time for two ways through them, some have run twice.
+    // If there is no time for two ways through them, some have run twice.
     std::vector<int> few(400);
     for (const Chain& c : measure({0.005, 400, 4, {1.1}}, {}, 3).chains) ++few[static_cast<size_t>(c.batch)];
     QCOMPARE(std::count(few.begin(), few.end(), 2), 64);

@@ -27,7 +27,7 @@ class PairedSpeedupTest : public QObject {
   }
 
   void batches_that_gain_unlike_and_ran_often_have_a_median_each() {
-    // Of five milliseconds three stay, one becomes a half and one a quarter: 5 / 3.75. A weighted median says 1.
+    // Three of five milliseconds stay, one becomes a half and one a quarter: 5 / 3.75. A weighted median says 1.
     std::vector<PairedVisit> visits;
     for (int32_t round = 0; round < 9; ++round)
       for (const auto& [batch, ratio, ms] : {std::tuple{0, 1.0, 3.0}, {1, 2.0, 1.0}, {2, 4.0, 1.0}}) {
@@ -43,7 +43,7 @@ class PairedSpeedupTest : public QObject {
   }
 
   void batches_that_gain_unlike_and_ran_twice_are_summed() {
-    // Of 60 batches every third takes a third of its time; every visit is a little off.
+    // Every third of 60 batches takes a third of its time; every visit is a little off.
     std::vector<PairedVisit> visits;
     for (int64_t batch = 0; batch < 60; ++batch)
       for (int32_t time = 0; time < 2; ++time) {

@@ -53,7 +53,7 @@ class RecordingCostTest : public QObject {
     QCOMPARE(evenly_spread(100, 0.1), (std::vector<int64_t>{50}));
   }
 
-  /// Of a forward pass and of decoding, whose turns are records of their own.
+  /// Records of a forward pass and of decoding, whose turns are records of their own.
   void a_run_counts_the_same_with_a_session_and_without() {
     const Scratch scratch;
     Opened opened;

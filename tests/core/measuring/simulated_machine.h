@@ -11,7 +11,7 @@
 
 namespace stormcell::testing {
 
-/// What else the machine does: a square wave. While it is on, everything takes `slowdown` times as long, or, with
+/// Holds what else the machine does: a square wave. While it is on, everything takes `slowdown` times as long, or, with
 /// `pauses`, each started millisecond of work is with that probability preceded by a pause of up to 4 ms: the scheduler
 /// gives the neighbour a time slice.
 struct Neighbour {
@@ -64,7 +64,7 @@ struct SimulatedCase {
   size_t batches = 157;
   double measure_seconds = 8;
   std::vector<double> speed;  ///< of each plan beside the baseline, against the baseline
-  /// What a plan gains on a batch beside that; empty: all batches are alike.
+  /// Returns what a plan gains on a batch beside that; empty: all batches are alike.
   std::function<double(size_t plan, size_t batch)> gain = {};
   int64_t stretch = 0;  ///< as MirroredJob has it
 

@@ -187,7 +187,7 @@ class SteadyMeasuringTest : public QObject {
     QCOMPARE(readings.halves()[1].read_gbs, 0.0);
     readings.add({.f32_gflops = 7, .read_gbs = 2, .placement = "y"});
     readings.add({.f32_gflops = 3, .read_gbs = 5, .placement = "y"});
-    // Of two readings since the first, one belongs to each half.
+    // Two readings came since the first, and one belongs to each half.
     QCOMPARE(readings.halves()[0].f32_gflops, 7.0);
     QCOMPARE(readings.halves()[1].f32_gflops, 3.0);
     readings.add({.f32_gflops = 8, .read_gbs = 1, .placement = "x"});
@@ -199,7 +199,7 @@ class SteadyMeasuringTest : public QObject {
     QCOMPARE(readings.halves()[1].read_gbs, 4.0);
     QCOMPARE(readings.placements(), (std::vector<std::string>{"y", "x"}));
     QVERIFY(!readings.agree());
-    // What was read before measuring is no part of its last half.
+    // A reading before measuring is no part of its last half.
     CeilingReadings since;
     for (const double rate : {60, 59, 60}) since.add({.read_gbs = rate});
     QVERIFY(since.agree());

@@ -1,4 +1,4 @@
-// What is wrong with a model is said in one line that names the file, what was expected and what came.
+// A fault of a model is said in one line that names the file, what was expected and what came.
 #include <cmath>
 #include <filesystem>
 #include <fstream>

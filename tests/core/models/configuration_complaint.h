@@ -1,4 +1,4 @@
-// What a configuration of a family is refused with.
+// The message of a refused configuration.
 #pragma once
 #include <string>
 
@@ -8,8 +8,8 @@
 
 namespace stormcell::testing {
 
-/// What opening a folder with this configuration and no tensor says: configurations are read before weights. `config`:
-/// the inside of a JSON object, without model_type.
+/// Returns what opening a folder with this configuration and no tensor says: configurations are read before weights.
+/// `config`: the inside of a JSON object, without model_type.
 inline std::string configuration_complaint(const std::string& family, const std::string& config) {
   Scratch scratch;
   scratch.write("config.json", R"({"model_type": ")" + family + "\", " + config + "}");

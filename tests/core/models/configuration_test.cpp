@@ -1,4 +1,4 @@
-// What config.json may say, or leave out, and what becomes of it.
+// The keys that config.json may have, or leave out, and what becomes of it.
 #include <filesystem>
 #include <fstream>
 #include <list>

@@ -30,7 +30,7 @@ std::vector<Prompt> prompts(const Model& model, const std::vector<int64_t>& leng
   return made;
 }
 
-/// Where a shorter prompt's padding stands among the cells of the longest.
+/// The place of a shorter prompt's padding among the cells of the longest.
 enum class Padding : uint8_t { last, first, between };
 ModelInputs inputs_of(const std::vector<Prompt>& prompts, Padding padding = Padding::last) {
   ModelInputs in;

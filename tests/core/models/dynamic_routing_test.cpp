@@ -39,7 +39,7 @@ ModelInputs pictures(PictureSize size, int64_t count, int64_t channels = 3) {
 class DynamicRoutingTest : public QObject {
   Q_OBJECT
  private slots:
-  /// Of Brainstorm (OSDI'23), as docs/decisions/035-dynamic-routing.md has it.
+  /// From Brainstorm (OSDI'23), as docs/decisions/035-dynamic-routing.md has it.
   void the_paper_s_grid_has_its_counts() {
     const dynamic_routing::Settings s;
     int64_t cells = 0, routers = 0, ways = 0;
@@ -58,8 +58,8 @@ class DynamicRoutingTest : public QObject {
     QCOMPARE(gate_size(s, sizes[1]), (PictureSize{32, 64}));
   }
 
-  /// Of Brainstorm (OSDI'23): 62 cells, 120 routers, the stem's maps, 19 maps of the picture's size, 17.6 M parameters
-  /// of cells.
+  /// From Brainstorm (OSDI'23): 62 cells, 120 routers, the stem's maps, 19 maps of the picture's size, 17.6 M
+  /// parameters of cells.
   void presets_are_the_paper_s_network() {
     for (const char* arch : {"a", "b", "c", "raw"}) {
       const auto model = open_model(std::string("preset:dynamic-routing-") + arch);

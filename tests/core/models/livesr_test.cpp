@@ -56,7 +56,7 @@ class LivesrTest : public QObject {
     });
   }
 
-  /// Of Brainstorm (OSDI'23): 165 convolutions and 99 K parameters a network of 8 channels, 88 patches.
+  /// From Brainstorm (OSDI'23): 165 convolutions and 99 K parameters a network of 8 channels, 88 patches.
   void presets_are_the_paper_s_network() {
     for (const auto& [channels, parameters] : {std::pair{8, 99'139}, {12, 221'715}, {16, 392'963}, {20, 612'883}})
       for (const int networks : {4, 10}) {
@@ -85,7 +85,7 @@ class LivesrTest : public QObject {
       QTest::newRow(name) << config << says;
     };
     row("gaps between patches", R"("patch_size": 12, "patch_stride": 13)", "12");
-    row("an upscale that is no power of two", R"("upscale": 3)", "1, 2, 4, 8 or 16");
+    row("an upscale that is not a power of two", R"("upscale": 3)", "1, 2, 4, 8 or 16");
     row("channels of other networks", R"("num_subnets": 3, "subnet_channels": [8, 8])",
         "one number, or one for each of 3 networks");
     row("blocks of other networks", R"("num_subnets": 3, "subnet_blocks": [8, 8])",

@@ -29,7 +29,7 @@ msdnet::Settings paper() {
 class MsdnetTest : public QObject {
   Q_OBJECT
  private slots:
-  /// Of Brainstorm (OSDI'23), as docs/decisions/030-msdnet.md has them.
+  /// From Brainstorm (OSDI'23), as docs/decisions/030-msdnet.md has them.
   void the_paper_s_network_has_its_counts() {
     const msdnet::Plan plan = msdnet::plan(paper());
     int64_t convolutions = 0, parameters = 0;

@@ -45,7 +45,7 @@ class PresetTest : public QObject {
       QCOMPARE(n.attributes.integer("capacity"), int64_t{64});
     });
     QCOMPARE(routers, int64_t{12});
-    // Of Switch Transformers (base): an expert has 4.72 M parameters, 12 layers of them.
+    // Switch Transformers (base): an expert has 4.72 M parameters, 12 layers of them.
     const int64_t expert = 2 * 768 * 3072, others = model->parameters - 12 * experts * (expert + 768);
     QCOMPARE(others,
              int64_t{32128 * 768 + 36 * 4 * 768 * 768 + 12 * expert + (12 * 2 + 12 * 3 + 2) * 768 + 2 * 32 * 12});

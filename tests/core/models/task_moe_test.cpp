@@ -29,7 +29,7 @@ std::shared_ptr<const Model> fixture(const std::string& name) { return open_mode
 class TaskMoeTest : public QObject {
   Q_OBJECT
  private slots:
-  /// Of Brainstorm (OSDI'23): 6 layers of width 512, 16 tasks and as many experts in each.
+  /// From Brainstorm (OSDI'23): 6 layers of width 512, 16 tasks and as many experts in each.
   void the_preset_is_the_paper_s_network() {
     const auto model = open_model("preset:task-moe");
     QCOMPARE(model->origin, WeightOrigin::seeded);

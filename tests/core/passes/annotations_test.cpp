@@ -1,4 +1,4 @@
-// What a plan says of nodes and values outlives rewriting: copies say it too, what is merged said the same, and what
+// Annotations of nodes and values outlive rewriting: copies say it too, what is merged said the same, and what
 // would be lost is left as it is, by name. And the pass that says something itself: bf16-storage.
 #include "core/graph/annotation_rules.h"
 
@@ -179,13 +179,12 @@ class AnnotationsInPassesTest : public QObject {
     QCOMPARE(reason({"act1.storage=bf16"}),
              std::string("not applied to d: branch 1: of %act1 is said @storage=bf16, of the first branch's nothing"));
     QCOMPARE(reason({"up1.kernel=linear.plain"}),
-             std::string("not applied to d: branch 1: linear \"up1\" has a kernel chosen for it alone"));
+             std::string("not applied to d: branch 1: linear \"up1\" has a kernel that was chosen only for it"));
     QCOMPARE(reason({"u1.format=f32"}),
              std::string("not applied to d: branch 1 has linear \"up1\" with weights held in f32, branch 0 in bf16"));
-    QCOMPARE(
-        reason({"x0.storage=bf16", "x1.storage=bf16"}),
-        std::string(
-            "not applied to d: rows that scatter \"x0\" sends lie in a format of their own, and would not be sent"));
+    QCOMPARE(reason({"x0.storage=bf16", "x1.storage=bf16"}),
+             std::string(
+                 "not applied to d: rows that scatter \"x0\" sends have a format of their own, and would not be sent"));
   }
   void what_would_be_lost_is_not_folded_and_the_reason_names_it() {
     const Graph graph = experts({"up0.storage=f32", "act1.kernel=activation"});
@@ -199,7 +198,7 @@ class AnnotationsInPassesTest : public QObject {
     const PassResult apart = apply("vertical-fusion", written);
     QVERIFY2(apart.reason.ends_with("; not folded, because of their annotations: %act0"), apart.reason.c_str());
     QCOMPARE(count_nodes(apart.graph, "activation"), size_t{1});
-    // Of the product that takes another in it is still said which kernel runs it.
+    // For the product that takes another in it is still said which kernel runs it.
     const Graph forced = experts({"up0.kernel=linear.panels"});
     const PassResult kept = apply("vertical-fusion", forced);
     QVERIFY(to_text(kept.graph)
@@ -214,13 +213,12 @@ class AnnotationsInPassesTest : public QObject {
     // The norm's rows, both branches' rows on their way, and what lies between their products; not what the router
     // reads, nor what is multiplied or gathered.
     QCOMPARE(stored(result.graph), (Names{"normed", "x0", "x1", "act0", "act1"}));
-    QCOMPARE(result.reason,
-             std::string(
-                 "5 values that only products in bf16 read lie in bf16: 2 of activation, 1 of rms_norm, 2 of scatter"));
+    QCOMPARE(result.reason, std::string("5 values that only products in bf16 read are stored in bf16: 2 of activation, "
+                                        "1 of rms_norm, 2 of scatter"));
     verify(result.graph);
     // Told again, it finds nothing more to say.
     QCOMPARE(apply("bf16-storage", result.graph, &cpu_rows()).reason,
-             std::string("no value is read by products in bf16 alone"));
+             std::string("no value is read only by products in bf16"));
   }
   void what_is_said_already_is_not_said_otherwise() {
     const Graph graph = experts({"normed.storage=f32", "u0.format=f32", "up1.kernel=linear.panels"});

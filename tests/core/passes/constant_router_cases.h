@@ -1,4 +1,4 @@
-// What the tests of constant decision and permanent path share: routers that decide as the test says, and answers
+// Parts that the tests of constant decision and permanent path share: routers that decide as the test says, and answers
 // compared where the guards hold and where they miss.
 #pragma once
 #include <string>

@@ -1,4 +1,4 @@
-// What constant decision and permanent path make of rows that a decision packs or weighs: the same without packing,
+// Constant decision and permanent path on rows that a decision packs or weighs: the same without packing,
 // weighed over all cells.
 #include "core/cpu/cpu_device.h"
 #include "core/passes/pass.h"

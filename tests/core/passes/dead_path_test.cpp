@@ -158,7 +158,7 @@ class DeadPathTest : public QObject {
     EmulatedDevice emulated(2);
     for (Device* device : {static_cast<Device*>(&cpu), static_cast<Device*>(&emulated)}) {
       Plan optimised(*device, result.graph, from);
-      // What the inner router's dead experts read stands in two fallbacks, and stays unloaded none the less.
+      // Weights of the inner router's unused experts are in two fallbacks, and stays unloaded none the less.
       QVERIFY(optimised.spared_bytes() >= static_cast<int64_t>(inner_dead) * 2 * 12 * 8 * 4);
       QCOMPARE(check_answer(*device, from, optimised, usual).late_loads, int64_t{0});
       // Nobody comes to the inner router: its guard holds.
@@ -319,7 +319,7 @@ class DeadPathTest : public QObject {
     b.output("y", b.gather({b.product(parts[0], 8, "work"), parts[1]}, b.space_of(x), "sum", kNone, "joined"));
     const RandomCase skipping = b.take("skipping");
     result = apply(skipping, profile_of(skipping, {with_labels(skipping, "skip.labels", {0})}));
-    QVERIFY2(contains(result.reason, "no weight is read by its dead branches alone"), result.reason.c_str());
+    QVERIFY2(contains(result.reason, "no weight is read only by its unused branches"), result.reason.c_str());
   }
 
   /// Two routers of one name over the same experts, as a prompt's and its turns'.
@@ -345,7 +345,7 @@ class DeadPathTest : public QObject {
     PassInput together = pass_input(from.graph, profile);
     together.options = {{"max-share", "0.05"}};
     QCOMPARE(dead_path().run(together).parameters.at("moe"), std::string("1,3"));
-    // What is dead in one of them alone is seen, and said to be of no use: the other needs its weights.
+    // A branch that is unused in only one of them is seen, and said to be of no use: the other needs its weights.
     PassResult result = told_apart({9, 9, 9, 9}, {5, 0, 5, 5}, {});
     QVERIFY(!result.applied);
     QCOMPARE(result.reason,
@@ -387,7 +387,7 @@ class DeadPathTest : public QObject {
     QCOMPARE(with.slot_bytes, without.slot_bytes);
     QCOMPARE(with.dense_bytes, without.dense_bytes);
     QVERIFY(without.bytes_read > 0 && without.bytes_read < without.branch_weight_bytes);
-    // What is not read on demand is spared as ever.
+    // A weight that is not read on demand is spared as ever.
     input.parts.erase(std::prev(input.parts.end()));
     const PassResult half = dead_path().run(input);
     QVERIFY2(

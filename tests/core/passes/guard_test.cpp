@@ -19,7 +19,7 @@ namespace {
 /// A guard told before its body or behind it; or one of its bodies without a guard.
 enum class Shape : uint8_t { early, late, taken_alone, fallback_alone };
 
-/// What the bodies give, each alone or both under a guard; `empty(name)` is the guard's predicate.
+/// Holds what the bodies give, each alone or both under a guard; `empty(name)` is the guard's predicate.
 template <class Body, class Fallback, class Empty>
 ValueId in_shape(MixtureBuilder& b, Shape shape, Body taken, Fallback fallback, Empty empty) {
   if (shape == Shape::taken_alone) return taken();
@@ -284,7 +284,7 @@ class GuardTest : public QObject {
     QCOMPARE(copied_bytes(guarded_cache({.rows = 1})), 4 * row);
     QCOMPARE(copied_bytes(guarded_cache({.rows = 3})), 4 * 3 * row);
     QCOMPARE(copied_bytes(guarded_cache({.places = 4096, .rows = 3})), 4 * 3 * row);
-    // Where the predicate is known before a body runs, there is nothing to take back.
+    // If the predicate is known before a body runs, there is nothing to take back.
     QCOMPARE(copied_bytes(guarded_cache({.shape = Shape::early, .rows = 3})), int64_t{0});
     // How often a repeat puts rows, and where, is not known before: the whole cache, once.
     QCOMPARE(copied_bytes(guarded_cache({.places = 16, .rows = 1, .turns = 3})), 2 * 16 * row);

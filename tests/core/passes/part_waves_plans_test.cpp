@@ -1,4 +1,4 @@
-// What PartWaves reads under a budget: how often, of what a router chose alone, and what is kept for the next batch;
+// The reads of PartWaves under a budget: how often, of what a router chose alone, and what is kept for the next batch;
 // who cancels.
 #include <algorithm>
 #include <chrono>
@@ -200,7 +200,7 @@ class PartWavesPlansTest : public QObject {
   }
 
   void branches_that_are_chosen_often_are_kept() {
-    // Of 16 branches a layer three get cells in each batch, branch i about in proportion to 1 / i^2; the slots hold
+    // Three of 16 branches a layer get cells in each batch, branch i about in proportion to 1 / i^2; the slots hold
     // half of all parts. In a simulation 3.5 to 4.0 parts are read a batch where what was left out for long gives way
     // first, 5.5 to 6.1 where it does not.
     constexpr int64_t kLayers = 4, kBranches = 16, kBatches = 120;
@@ -318,7 +318,7 @@ class PartWavesPlansTest : public QObject {
         Plan all(device, graph, from, kBudgetForAll);
         const int64_t least = all.store().least_budget(), parts = all.store().planned_slot_bytes();
         if (parts == 0) continue;
-        // Where routers stand within or beside one another, each asks for its parts in turn, and those of one may take
+        // If routers stand within or beside one another, each asks for its parts in turn, and those of one may take
         // the slots of the other's before they are used: with room for all alone it is certain that they do not.
         check_reads(from, graph, parts, count);
         if (seed % 3 == 0) continue;

@@ -35,7 +35,7 @@ Ids all_but(const Ids& left_out) {
 /// "one of A, B, C", of all that there are.
 std::string listed() { return "one of " + joined(ids_of(passes())); }
 
-/// What ran of one pass, among outcomes or chosen passes.
+/// Holds what ran of one pass, among outcomes or chosen passes.
 template <class Ran>
 const Ran& of(const std::vector<Ran>& all, std::string_view id) {
   for (const Ran& one : all)
@@ -79,9 +79,9 @@ class PipelineTest : public QObject {
   void an_unknown_pass_is_bad_input_that_names_the_nearest_or_all() {
     const std::string list = " (" + listed() + ")";
     QCOMPARE(complaint({.enable = {"dead-paths"}}),
-             std::string("--enable: \"dead-paths\" is no pass (did you mean dead-path?)"));
-    QCOMPARE(complaint({.enable = {"quick"}}), "--enable: \"quick\" is no pass" + list);
-    QCOMPARE(complaint({.only = {""}}), "--only: \"\" is no pass" + list);
+             std::string("--enable: \"dead-paths\" is not a pass (did you mean dead-path?)"));
+    QCOMPARE(complaint({.enable = {"quick"}}), "--enable: \"quick\" is not a pass" + list);
+    QCOMPARE(complaint({.only = {""}}), "--only: \"\" is not a pass" + list);
     for (const std::string_view id : planned_passes())
       QCOMPARE(complaint({.disable = {std::string(id)}}),
                "--disable: \"" + std::string(id) + "\" is not in this version" + list);
@@ -126,7 +126,7 @@ class PipelineTest : public QObject {
       return PassSelection{.options = {{id, options}}};
     };
     QCOMPARE(complaint(with("dead-paths", {})),
-             std::string("--pass-option: \"dead-paths\" is no pass (did you mean dead-path?)"));
+             std::string("--pass-option: \"dead-paths\" is not a pass (did you mean dead-path?)"));
     QCOMPARE(complaint(with("dead-path", {{"share", "0"}})),
              std::string("--pass-option: pass dead-path has no option \"share\" (did you mean max-share?)"));
     QCOMPARE(complaint(with("unpad", {{"share", "0"}})),
@@ -143,7 +143,7 @@ class PipelineTest : public QObject {
     off.disable = {"dead-path"};
     QCOMPARE(complaint(off),
              std::string("--pass-option: pass dead-path does not run (enable it, or leave its option out)"));
-    // What says the standard is not set at all; the rest has one form.
+    // An option at its default is not set at all; the rest has one form.
     const std::vector<ChosenPass> chosen =
         select_passes({.options = {{"dead-path", {{"max-share", "0.250"}}},
                                    {"vertical-fusion", {{"norms", "on"}, {"gates", "off"}}}}});

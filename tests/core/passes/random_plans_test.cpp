@@ -26,7 +26,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// What random graphs exercised, so that the test cannot pass by exercising nothing.
+/// Holds what random graphs exercised, so that the test cannot pass by exercising nothing.
 struct Exercised {
   int misses = 0, late_loads = 0, otherwise = 0;
   int plans = 0;
@@ -100,7 +100,8 @@ void check_on_emulated_device(const RandomCase& from, const std::vector<Turn>& t
   }
 }
 
-/// What optimised plans take beyond what is alive; with more cells than the case has, so that alignment does not count.
+/// The memory of optimised plans beyond what is alive; with more cells than the case has, so that alignment does not
+/// count.
 void check_memory(const RandomCase& from, const Graph& graph, Exercised& exercised, double most = 1.2) {
   Bindings bounds = from.bindings;
   for (int64_t& b : bounds) b *= 8;
@@ -164,8 +165,8 @@ void check_passes(const RandomCase& from, Exercised& exercised) {
   QCOMPARE(to_text(replay_passes(pass_input(from.graph, none), saved).graph), to_text(with_options.graph));
 }
 
-/// What most profiled cells do counts as what all do, so that routers are constant, one within another too, and guards
-/// miss: the passes that make them straight, with all that come behind them.
+/// The choice of most profiled cells counts as that of all, so that routers are constant, one within another too, and
+/// guards miss: the passes that make them straight, with all that come behind them.
 void check_constant_routers(const RandomCase& from, bool late, Exercised& exercised) {
   LoadProfile profile = profile_of(from, {from.inputs});
   for (auto& [router, load] : profile.routers)

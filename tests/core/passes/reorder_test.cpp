@@ -18,7 +18,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// What the side work of `exit` is besides for those that go on.
+/// Holds what the side work of `exit` is besides for those that go on.
 enum class Needed : uint8_t { by_those_that_go_on, by_both, for_the_decision };
 
 /// An exit by label: branch 0 leaves with its row, branch 1 goes on with the rows of two products that stand before the
@@ -123,7 +123,7 @@ class ReorderTest : public QObject {
              std::string("4 nodes before 1 router wait for the decision: only cells of one branch need them"));
     QCOMPARE(result.parameters, (PassParameters{{"exit", "1"}}));
     QCOMPARE(products_in_branches(result.graph), size_t{4});
-    // Of what they read x is sent once to either branch.
+    // Among their inputs x is sent once to either branch.
     QCOMPARE(count_nodes(result.graph, "scatter"), size_t{2});
     const std::string text = to_text(result.graph);
     QCOMPARE(to_text(parse_graph(text, "again")), text);
@@ -152,7 +152,8 @@ class ReorderTest : public QObject {
   }
 
   void it_says_why_it_does_not_apply() {
-    const char* kNothing = "nothing before a router waits for its decision: all is needed for it, or by most cells";
+    const char* kNothing =
+        "no work before a router can wait for its decision: the decision or most cells need all of it";
     QCOMPARE(apply(exit(Needed::for_the_decision), loads({60, 40})).parameters,
              (PassParameters{{"exit", "1"}}));  // the norm and its sum
     QCOMPARE(products_in_branches(apply(exit(Needed::for_the_decision), loads({60, 40})).graph), size_t{2});

@@ -47,7 +47,7 @@ class SeparableConvolutionsTest : public QObject {
                      count_nodes(result.graph, "activation"),
                  size_t{0});
         QCOMPARE(result.graph.nodes.back().attributes.integer("residual_first"), int64_t{1});
-        QVERIFY2(result.reason.ends_with("; 2 depthwise convolutions in the pointwise ones behind them"),
+        QVERIFY2(result.reason.ends_with("; 2 depthwise convolutions in the pointwise ones after them"),
                  result.reason.c_str());
       }
   }
@@ -57,7 +57,7 @@ class SeparableConvolutionsTest : public QObject {
     b.output("y", b.pointwise(b.depthwise(b.x, "a"), 5, "b"));
     const PassResult result = vertically_fused(b.take("nothing beside"));
     QVERIFY(result.applied);
-    QCOMPARE(result.reason, std::string("1 depthwise convolution in the pointwise ones behind them"));
+    QCOMPARE(result.reason, std::string("1 depthwise convolution in the pointwise ones after them"));
     QCOMPARE(result.graph.nodes.size(), size_t{1});
   }
 

@@ -97,7 +97,7 @@ std::vector<int32_t> places_of(const StateStore& states, const std::vector<Seque
   return places;
 }
 
-/// What two executions one behind the other gave.
+/// Holds what two executions one behind the other gave.
 struct Answer {
   std::vector<OutputValue> first, then;
   std::vector<int32_t> places;
@@ -192,7 +192,7 @@ class StatesTest : public QObject {
         said = e.what();
       }
       QVERIFY2(said.starts_with("states of a sequence: are those of another plan: cache."), said.c_str());
-      // What the sequences hold, and what this plan has.
+      // The content of the sequences, and that of this plan.
       for (const StateKey* key : {&one.key(), &two.key()}) {
         const SequenceState& k = key->states.at(0);
         const std::string layout = std::string(to_text(k.dtype)) + " [" + std::to_string(k.width) + "], 64 rows a page";

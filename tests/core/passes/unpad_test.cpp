@@ -50,7 +50,7 @@ PassInput input_with(const Graph& graph, const LoadProfile& profile, const Masks
   return {graph, profile, nullptr, {}, masks};
 }
 
-/// What differs in cells that count, of the same bits at all; cells that pad must be zeros. Empty: nothing.
+/// Returns what differs in cells that count, of the same bits at all; cells that pad must be zeros. Empty: nothing.
 std::string difference_of_real_cells(const RandomCase& c, const CaseInputs& inputs,
                                      const std::vector<OutputValue>& plain, const std::vector<OutputValue>& compacted,
                                      bool same_bits, bool zeros) {
@@ -198,9 +198,9 @@ class UnpadTest : public QObject {
     QVERIFY(reason(small_case(capacity, behind)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case({}, before)).starts_with("padding is not computed"));
     QVERIFY(reason(small_case({}, behind, false, true)).starts_with("padding is not computed"));
-    QVERIFY(reason(small_case(capacity, before)).ends_with("padding stands before real cells and could displace them"));
+    QVERIFY(reason(small_case(capacity, before)).ends_with("padding comes before real cells and could displace them"));
     QVERIFY(reason(small_case({}, before, false, true))
-                .ends_with("padding stands before real cells and could displace them"));
+                .ends_with("padding comes before real cells and could displace them"));
     QVERIFY(reason(small_case(priority, behind))
                 .ends_with("router moe gives its places by priority over the batch, padding included"));
     QVERIFY(reason(small_case({}, behind, false)).ends_with("attention \"mixed\" attends to padding"));

@@ -46,7 +46,7 @@ std::vector<ValueId> weighed_ways(MixtureBuilder& b, ValueId x, int32_t branches
 
 constexpr const char* kKinds[] = {"relu", "gelu", "gelu_tanh", "silu", "tanh", "sigmoid"};
 
-/// What makes `y` is run by `kernel`.
+/// The node that makes `y` is run by `kernel`.
 void run_by(MixtureBuilder& b, ValueId y, const char* kernel) {
   b.graph().node(b.graph().value(y).producer).annotations.set(kKernel, kernel);
 }
@@ -294,7 +294,7 @@ class VerticalFusionTest : public QObject {
     QCOMPARE(fold(annotated, {}).reason,
              std::string("1 factor folded into gathers; not folded, because of their annotations: %ways.0.weighed"));
 
-    // What is multiplied element by element, and a sum that only copies.
+    // Products element by element, and a sum that only copies.
     MixtureBuilder b(17);
     const SpaceId cells = b.root_space("cells", b.bound_symbol("N", 5));
     const ValueId x = b.floats("x", cells, {8});

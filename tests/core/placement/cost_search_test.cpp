@@ -82,7 +82,7 @@ class CostSearchTest : public QObject {
       }
   }
 
-  // What the search says of what it found is what counting anew says, and it is less than before, whatever replicas and
+  // The search's own figures are those of counting anew, and it is less than before, whatever replicas and
   // tokens do.
   void it_searches_by_what_judges_data() {
     QTest::addColumn<int>("backend");

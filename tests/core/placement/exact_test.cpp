@@ -46,7 +46,7 @@ Placement eplb_of(const TokenRoutes& routes) {
 
 constexpr double kSlack = 0.2;
 
-/// What joint_placement() makes small, its caps on loads included.
+/// Returns what joint_placement() makes small, its caps on loads included.
 ExactAim pairs_apart(const TokenRoutes& routes, const Placement& start) {
   const std::vector<std::vector<double>> loads = loads_of_tokens(routes, all_of(routes));
   ExactAim aim;

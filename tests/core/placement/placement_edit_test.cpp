@@ -247,13 +247,13 @@ class PlacementEditTest : public QObject {
   void what_may_not_be_says_why() {
     const Parts p = parts_of(false, false, 1);
     PlacementEdit edit = edit_of(p, contiguous_placement(kLayers, kBranches, 18, kRanks), Backend::per_rank);
-    // Of three slots a GPU: 0 to 2 on GPU 0, ..., 9 to 11 on GPU 3; again 0 to 2 on GPU 4 and 3 to 5 on GPU 5.
+    // With three slots a GPU: 0 to 2 on GPU 0, ..., 9 to 11 on GPU 3; again 0 to 2 on GPU 4 and 3 to 5 on GPU 5.
     QCOMPARE(edit.swap_fault(0, 0, 2), std::string("both slots are on GPU 0: nothing would change"));
     QCOMPARE(edit.swap_fault(0, 0, 12), std::string("both slots hold expert 0"));
     QCOMPARE(edit.swap_fault(0, 0, 13), std::string("expert 0 is on GPU 4 already"));
     QCOMPARE(edit.replicate_fault(0, 0, 13), std::string("expert 0 is on GPU 4 already"));
-    QCOMPARE(edit.replicate_fault(0, 0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
-    QCOMPARE(edit.drop_fault(0, 9), std::string("expert 9 stands there alone: it would be nowhere"));
+    QCOMPARE(edit.replicate_fault(0, 0, 9), std::string("expert 9 has no other slot and would be on no GPU"));
+    QCOMPARE(edit.drop_fault(0, 9), std::string("expert 9 has no other slot and would be on no GPU"));
     QCOMPARE(edit.replicate_fault(0, 6, 13), std::string());
     QCOMPARE(applied(edit, replicate_change(edit.placement(), 0, 6, 13)), (PlacementChange{{0, 13, 1, 6}}));
     QCOMPARE(applied(edit, drop_change(edit.placement(), 0, 12)), (PlacementChange{{0, 12, 0, -1}}));

@@ -63,7 +63,7 @@ class PlacementFilesTest : public QObject {
     QTest::newRow("another") << R"({"logical_count": []})"
                              << "is a dump of SGLang's counts of experts, not a placement";
     QTest::newRow("no slots") << R"({"physical_to_logical_map": [[]]})"
-                              << "layer 0 is no list";
+                              << "layer 0 is not a list";
     QTest::newRow("a share") << R"({"physical_to_logical_map": [[0.5]]})"
                              << "has a slot of 0.5";
     QTest::newRow("a layer's name")
@@ -82,7 +82,7 @@ class PlacementFilesTest : public QObject {
     QTest::newRow("unlike devices")
         << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
  {"device_id":1,"device_expert":[1,2]}]}]})"
-        << "devices hold unlike numbers";
+        << "devices hold different numbers";
     QTest::newRow("a device again")
         << R"({"layer_list":[{"layer_id":0,"device_list":[{"device_id":0,"device_expert":[0]},
  {"device_id":0,"device_expert":[1]}]}]})"

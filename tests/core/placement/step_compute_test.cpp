@@ -42,7 +42,7 @@ class StepComputeTest : public QObject {
       loads[0] = count;
       return StepWork(p, 1, Backend::per_expert, model).of_loads({loads}, 1).cost.compute_s;
     };
-    // Of 129 rows one replica gets 65, two tiles, the other one 64: 1.5 tiles of each. Of 130 both get two.
+    // One replica gets 65 of 129 rows, two tiles, the other one 64: 1.5 tiles of each. Of 130 both get two.
     const Placement two{2, 2, {{0, 1, 0, 1}}};
     QVERIFY(is_close(compute(two, 128, slow), 0.064) && is_close(compute(two, 129, slow), 0.096) &&
             is_close(compute(two, 130, slow), 0.128));
@@ -109,7 +109,7 @@ class StepComputeTest : public QObject {
     // Half of the rows each; of one row either of two gets it, and takes as long as one alone.
     const Placement two{2, 2, {{0, 1, 0, 1}}};
     QVERIFY(is_close(compute(two, {300, 0}), 7) && is_close(compute(two, {1, 0}), 2));
-    // Of eight experts with a row each half a row comes to each rank: 8 x 2 / 2.
+    // With eight experts of a row each, half a row comes to each rank: 8 x 2 / 2.
     const Placement eight{2, 8, {{0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7}}};
     QVERIFY(is_close(compute(eight, std::vector<double>(8, 1)), 8));
   }

@@ -32,7 +32,7 @@ TokenRoutes drawn(int32_t layers, size_t tokens, bool homes, uint32_t seed) {
                       seed);
 }
 
-/// What the ranks send where each token lives, counted one by one, without replicas.
+/// Returns what the ranks send where each token lives, counted one by one, without replicas.
 StepCost counted(const TokenRoutes& routes, const Placement& p, Backend backend) {
   StepCost step;
   const int32_t held = p.slots_of_rank(), each = kRanks / kNodes;
@@ -102,7 +102,7 @@ class StepWorkTest : public QObject {
              (std::to_string(step.fabric_rows) + " " + std::to_string(expected.fabric_rows) + " " +
               std::to_string(step.network_rows))
                  .c_str());
-    // Where homes are not known, what is sent is the mean over all of them.
+    // If homes are not known, what is sent is the mean over all of them.
     TokenRoutes anywhere = routes;
     for (auto& t : anywhere.tokens) t.rank = -1;
     const StepCost mean = work.of_tokens(anywhere, all_of(anywhere));
@@ -181,7 +181,7 @@ class StepWorkTest : public QObject {
     for (size_t i = 0; i < expected.size(); ++i)
       QVERIFY2(near(delivered[i], expected[i]), std::to_string(delivered[i]).c_str());
     QVERIFY(near(step.delivered_rows, 1 + 5. / 6) && near(step.returned_rows, 1) && near(step.visits, 2));
-    // Where nobody knows its home, the first layer's dispatch is a mean over all.
+    // If nobody knows its home, the first layer's dispatch is a mean over all.
     routes.tokens[0].rank = -1;
     delivered.clear();
     work.of_tokens(routes, all_of(routes), visit);
@@ -331,7 +331,7 @@ class StepWorkTest : public QObject {
     QTest::addColumn<int>("backend");
     QTest::addColumn<double>("seconds");
     QTest::addColumn<double>("rows");
-    // Of a token on rank 0 or 2, two of three copies leave the node, and one goes to the other rank of its own.
+    // For a token on rank 0 or 2, two of three copies leave the node, and one goes to the other rank of its own.
     const auto row = [](Backend backend, double seconds, double rows) {
       QTest::newRow(std::string(to_text(backend)).c_str()) << static_cast<int>(backend) << seconds << rows;
     };

@@ -1,4 +1,4 @@
-// What is advised, and whether it says what may be chance.
+// Advice, and whether it says what may be chance.
 #include "core/planning/advice.h"
 
 #include "tests/testing/testing.h"
@@ -83,7 +83,7 @@ class AdviceTest : public QObject {
         line(LayoutRole::result, 1, .5, 2, 2.), line(LayoutRole::from, 1, .5, 2, 4.)};
     const std::string advice = advice_of(figures(layouts, true));
     QVERIFY2(advice.starts_with("result: ") &&
-                 advice.ends_with("from what stands now and eplb may be chance (requests, 95 %)"),
+                 advice.ends_with("from the current layout and eplb may be chance (requests, 95 %)"),
              advice.c_str());
   }
 

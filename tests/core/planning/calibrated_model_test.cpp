@@ -1,4 +1,4 @@
-// What measured calls change in the cost of a step, on planted laws; and what stays as it was.
+// The change of a step's cost by measured calls, on planted laws; and what stays as it was.
 #include "core/planning/calibrated_model.h"
 
 #include <cmath>
@@ -74,7 +74,8 @@ struct Calibrated {
   CalibrationUse use;
 };
 
-/// What each of so many ranks does of `tokens` tokens each, routed evenly: over the network, and of all its experts.
+/// Returns what each of so many ranks does of `tokens` tokens each, routed evenly: over the network, and of all its
+/// experts.
 std::vector<RankWork> even_work(const Cluster& cluster, double tokens) {
   RankWork w;
   w.active = static_cast<double>(kExperts) / cluster.ranks(), w.rows = kRowTile * w.active;
@@ -194,9 +195,9 @@ class CalibratedModelTest : public QObject {
     QTest::newRow("another card") << "card"
                                   << "8 a node, 200 Gbit/s";
     QTest::newRow("larger steps") << "large"
-                                  << "times the largest size that is told";
+                                  << "times the largest measured size";
     QTest::newRow("one size") << "one"
-                              << "one size alone is told";
+                              << "only one size was measured";
     QTest::newRow("falling") << "falling"
                              << "more bytes took no longer";
     QTest::newRow("one GPU") << "alone"
@@ -300,7 +301,7 @@ class CalibratedModelTest : public QObject {
                             << "";
     QTest::newRow("far beyond") << "2100"
                                 << "none"
-                                << "experts get 1 to 2100 rows, and what was measured tells 1 to 2048";
+                                << "experts get 1 to 2100 rows, and the measured calls cover 1 to 2048";
     QTest::newRow("one way alone") << "one way"
                                    << "borrowed"
                                    << "";

@@ -1,4 +1,4 @@
-// What a capacity drops of each step, by hand; and steps that are costed without it.
+// The choices that a capacity drops in each step, by hand; and steps that are costed without it.
 #include "core/planning/capped_steps.h"
 
 #include <numeric>

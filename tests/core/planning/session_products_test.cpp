@@ -16,7 +16,7 @@ namespace {
 
 constexpr int64_t kHidden = 48, kFfn = 160;
 
-/// What is planted: 2 experts of so many products, batches of so many rows for the first.
+/// Holds what is planted: 2 experts of so many products, batches of so many rows for the first.
 struct Planted {
   const char* machine = R"({"backend":"cpu","name":"Some CPU","threads":2})";
   const char* dataset = R"({"settings":{"dtype":"bf16"}})";
@@ -139,7 +139,7 @@ class SessionProductsTest : public QObject {
     QTest::newRow("no sizes") << "no sizes"
                               << "says no sizes of its experts (--model-config config.json, or --hidden N --ffn N)";
     QTest::newRow("wrong sizes") << "wrong sizes"
-                                 << "expert_0.0 is no product with 49 x 160 weights, which --hidden, --ffn says";
+                                 << "expert_0.0 is not a product with 49 x 160 weights, which --hidden, --ffn says";
     QTest::newRow("half as wide")
         << "half"
         << "was recorded with 48 for --hidden, and --hidden, --ffn says 24 (leave the sizes out)";
@@ -152,7 +152,7 @@ class SessionProductsTest : public QObject {
                               << "has no number of rows at which a product was timed three times";
     QTest::newRow("one size")
         << "one size"
-        << "timed products at 5 rows alone, which is no curve (record more batches, of several sizes";
+        << "timed products at 5 rows only, which is not a curve (record more batches, of several sizes";
     QTest::newRow("four products") << "four"
                                    << "is one of 4 products of its expert, not of 2 or 3";
     QTest::newRow("a budget") << "budget"

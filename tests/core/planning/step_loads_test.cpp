@@ -28,7 +28,7 @@ class StepLoadsTest : public QObject {
     QCOMPARE(invented.fit.size(), size_t{70});
     QCOMPARE(invented.held_out.size(), size_t{30});
     for (const size_t t : invented.held_out) QVERIFY(routes.tokens[t].step >= 7);
-    // Of few requests whole ones are held out where the caller says that so few will do.
+    // A few requests are held out whole where the caller says that so few will do.
     QCOMPARE(part_tokens(routes, std::span(tokens).first(7), 0.7, kFewestRequests).requests_fit, int64_t{0});
     QCOMPARE(part_tokens(routes, std::span(tokens).first(7), 0.7, 2).requests_fit, int64_t{5});
   }

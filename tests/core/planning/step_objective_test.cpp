@@ -70,7 +70,7 @@ class StepObjectiveTest : public QObject {
     QCOMPARE(objective.count(DataPart::held_out), int64_t{6});
   }
 
-  /// What a search of the nearest replicas begins with.
+  /// The begin of a search of the nearest replicas.
   void steps_are_placed_by_either_rule_of_replicas() {
     const SplitRoutes routes = together(4, 20);
     const Cluster cluster = pair_of_gpus();

@@ -15,7 +15,7 @@ class PairFiguresTest : public QObject {
     const std::vector<int64_t> load = {50, 20, 3}, came = cells_that_came(pairs, load, 1, true);
     QVERIFY((came == std::vector<int64_t>{40, 20, 3}));
     const TransitionFigures figures = transition_figures(pairs, came);
-    // Of branch 2 too few came.
+    // Too few cells came from branch 2.
     QCOMPARE(figures.strongest.size(), size_t{4});
     const BranchTransition &first = figures.strongest[0], &second = figures.strongest[1], &last = figures.strongest[3];
     QVERIFY(first.from == 0 && first.to == 0 && first.cells == 30 && first.came == 40 && first.probability == .75);

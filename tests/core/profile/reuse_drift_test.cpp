@@ -86,7 +86,7 @@ class ReuseDriftTest : public QObject {
     const std::vector<BlockLoads> first(2, {10, 0}), second(2, {0, 10});
     const auto d = drift_between(first, second, std::vector<int32_t>{2});
     QVERIFY(d && d->distance == 1 && d->blocks == 4);
-    // Of the six ways to part four blocks two are as far apart, the others not at all.
+    // Two of the six ways to part four blocks are as far apart, the others not at all.
     QVERIFY(std::abs(d->p_value * 200 - 1 - d->expected * 199) < 1e-6 && d->p_value > .2 && d->p_value < .5);
     const auto same = drift_between(first, first, std::vector<int32_t>{2});
     QVERIFY(same->distance == 0 && same->p_value == 1);

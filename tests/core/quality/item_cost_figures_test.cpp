@@ -131,7 +131,7 @@ class ItemCostFiguresTest : public QObject {
         item_cost_figures({{0, 1, 2, 0, 0, {"a"}}, {1, 1, 2, 0, 0, {"a"}}}, kOne).groups.empty());  // the same of all
   }
 
-  /// What all of them show sets none apart.
+  /// A class that all of them show sets none apart.
   void items_that_show_a_class_stand_beside_those_that_do_not() {
     const ItemCostFigures f = item_cost_figures(street(20, 30), kSeveral);
     QCOMPARE(f.groups.size(), size_t{1});

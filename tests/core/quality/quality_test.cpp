@@ -62,7 +62,7 @@ void answer(QualityMeter& meter, JudgedAs plan, const Dataset& data, const std::
 class QualityTest : public QObject {
   Q_OBJECT
  private slots:
-  /// Of the formula, in double precision; 989 of 1,000 is the demo's.
+  /// By the formula, in double precision; 989 of 1,000 is the demo's.
   void wilson_s_interval_is_that_of_the_formula() {
     const auto near = [](int64_t right, int64_t of, double low, double high) {
       const auto [a, b] = *wilson_interval(right, of);
@@ -174,7 +174,7 @@ class QualityTest : public QObject {
     QCOMPARE(q.groups.size(), size_t{2});
     QCOMPARE(q.groups[1].name, std::string("2"));
     QCOMPARE(warnings.size(), size_t{1});
-    QVERIFY2(warnings[0].find("2 labels are no classes of the model, which has 3; the first is \"7\", of picture 1") !=
+    QVERIFY2(warnings[0].find("2 labels are not classes of the model, which has 3; the first is \"7\", of picture 1") !=
                  std::string::npos,
              warnings[0].c_str());
     QCOMPARE(quality_source_text(q), std::string("over all batches, each once; 95 % interval by Wilson; of 2 pictures "
@@ -247,7 +247,7 @@ class QualityTest : public QObject {
     QVERIFY2(said.at(0).find("the folders name 1 class, the model has 3") != std::string::npos, said[0].c_str());
   }
 
-  /// Where all folders are needed, an empty one is a class that the data have no picture of.
+  /// If all folders are needed, an empty one is a class that the data have no picture of.
   void an_empty_folder_is_a_class_only_where_one_is_missing() {
     const Scratch scratch;
     for (const char* file : {"d/ant/1.npy", "d/bee/1.npy"})

@@ -230,7 +230,7 @@ class SuperResolutionTest : public QObject {
     QVERIFY(!QualityMeter(model, *pictures("random:3")).open());
   }
 
-  /// Of normal values the bootstrap's interval of the mean is about 1.96 standard errors wide on either side.
+  /// For normal values the bootstrap's interval of the mean is about 1.96 standard errors wide on either side.
   void the_bootstrap_is_about_as_wide_as_the_normal_interval() {
     std::vector<double> values(200);
     for (size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 10);

@@ -1,4 +1,4 @@
-// Where one cell went, over the cell spaces that it is in.
+// The way of one cell, over the cell spaces that it is in.
 #include "core/base/error.h"
 #include "core/readings/cells_view.h"
 #include "core/readings/session_view.h"
@@ -49,7 +49,7 @@ class CellTrailTest : public QObject {
       if (inside) QCOMPARE(path[1].choice[0], cells[static_cast<size_t>(row - 3)]);
     }
     QCOMPARE(reader.cell_path(1, 0, {0, 10, 1, 0, Phase::forward}).size(), size_t{1});
-    // Where a person asks: once each, the inner router behind the one that sent its region.
+    // The order in which a person asks: once each, the inner router behind the one that sent its region.
     const auto trail = read_cell_trail(file, 1, {11, 1});
     std::vector<std::string> names;
     for (const CellTrail::Step& step : trail->steps) names.push_back(step.router);
@@ -120,7 +120,7 @@ class CellTrailTest : public QObject {
       table.starts = starts;
       record(1 + turn, table, {8 + turn, 10 + turn}, {1, 1});
     }
-    // Where all stand at the same position that is the batch's.
+    // All are at the same position, which is the batch's.
     const std::vector<int32_t> alike = {9, 9};
     CellTable table{0, 2, 1, 0, Phase::decode};
     table.starts = alike;

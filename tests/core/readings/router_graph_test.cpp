@@ -93,7 +93,7 @@ class RouterGraphTest : public QObject {
         QVERIFY(e.cells == cells);
       }
     }
-    // What is nested is met by the cells of one branch; those of the others go past it.
+    // A nested router is met by the cells of one branch; those of the others go past it.
     const auto graph = read_router_graph(path, 1, {});
     QVERIFY(graph->edges[1].from == 2 && graph->edges[1].to == 3 && graph->edges[1].cells[1] > 0);
     QCOMPARE(graph->edges[1].total(), graph->edges[1].cells[1]);
@@ -146,7 +146,7 @@ class RouterGraphTest : public QObject {
     QVERIFY(computes(lines, 3, 0));
     QCOMPARE(deciding_router(lines, 0), size_t{1});
     QCOMPARE(deciding_router(lines, 3), size_t{3});
-    // Of one cell: it is computed at both places, passes the first, and comes to none.
+    // One cell is computed at both places, passes the first, and comes to none.
     const std::vector<RouterPlace> alone = places_of(lines);
     QVERIFY(alone.size() == 2 && alone[0].name == "cells.1.0" && alone[1].routers == std::vector<int32_t>{3});
     const auto computed = [&](const std::array<int32_t, 4>& choices) {
@@ -174,13 +174,13 @@ class RouterGraphTest : public QObject {
                                {{0, 1}, {2, 3}}));
     QCOMPARE(stacks.lanes.size(), size_t{3});
     QVERIFY(stacks.places[3].row == 1 && stacks.places[3].column == 1);
-    // What no edge joins with anything stands side by side.
+    // Routers that no edge joins are side by side.
     QVERIFY(stacks.places[4].row == 2 && stacks.places[5].row == 2 && stacks.places[5].column == 1);
     QVERIFY(place_routers({}).places.empty());
   }
 
   void an_edge_that_passes_places_goes_round_them() {
-    // 0 leads to 1, 2 and 3, which lie one behind the other.
+    // 0 leads to 1, 2 and 3, which lie one after the other.
     const RouterPlaces places =
         place_routers(graph_of({line("a"), line("b"), line("c"), line("d")}, {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {2, 3}}));
     QVERIFY(places.lanes[0].rows == 2 && places.lanes[0].columns == 4);

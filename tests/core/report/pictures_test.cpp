@@ -33,7 +33,7 @@ uint32_t number_at(const std::string& bytes, size_t at) {
   return value;
 }
 
-/// What a PNG of stored blocks says, without the checksums' help.
+/// Returns what a PNG of stored blocks says, without the checksums' help.
 Thumbnail decoded(const std::string& uri) {
   const std::string begin = "data:image/png;base64,";
   const std::string png = *decode_base64(std::string_view(uri).substr(begin.size()));
@@ -223,7 +223,7 @@ class ReportPicturesTest : public QObject, private testing::ReportPages {
             has(html, "→ <strong class=\"bad\">&lt;9&gt;</strong>"));
     QCOMPARE(QString::fromStdString(html).count("class=\"cross\""), qsizetype{1});
     QVERIFY(has(html, ": exit 1; answered right"));
-    // Of every label in turn: the first three are of three labels.
+    // Pictures of every label in turn: the first three are of three labels.
     QVERIFY(all.pictures[0].label == "0" && all.pictures[1].label == "1" && all.pictures[2].label == "2");
     // Figures that do not list what is wrong say nothing of a single item.
     quality.wrong.clear();

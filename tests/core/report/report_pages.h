@@ -11,7 +11,7 @@ namespace stormcell::testing {
 
 class ReportPages {
  protected:
-  /// What `write` puts into a file, with plain blanks.
+  /// Returns what `write` puts into a file, with plain blanks.
   std::string page_of(const std::function<void(const std::string& file)>& write) const {
     const QString path = folder_.filePath("page.html");
     write(path.toStdString());

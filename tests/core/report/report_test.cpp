@@ -275,7 +275,7 @@ class ReportTest : public QObject, private testing::FigurePages {
          {"60.0 MiB", "100.0 MiB", "50.0 MiB", "30.0 MiB", "7.0 MiB", "87.0 MiB", "97.0 MiB", "99.0 MiB", "5.0 MiB",
           "2.50 ms", "1.57 ms", "30.3 %", "25.0 %", "drawn", "286", "256", "0.500 s"})
       QVERIFY2(has(all, std::string(">") + cell + "<"), cell);
-    // What an unverified plan read is a figure of another computation.
+    // The reads of an unverified plan belong to another computation.
     f.verified->passed = false;
     QVERIFY(!has(tables(page(f, testing::two_stacks())), ">1.57 ms<"));
   }

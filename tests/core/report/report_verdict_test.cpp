@@ -47,8 +47,8 @@ class ReportVerdictTest : public QObject, private testing::FigurePages {
     QVERIFY(has(html, ">operations as the optimised plan runs</th>") &&
             has(html, ">operations in the model's own order</th>"));
     QVERIFY(has(html, "Operations of the baseline's routing, in the model's own order"));
-    QVERIFY(has(html,
-                "counted in the model's own order, where costs of exits are told as the optimised plan runs, by what"));
+    QVERIFY(
+        has(html, "counted in the model's own order, where costs of exits are those of the optimised plan, by what"));
   }
 
   void a_proof_says_why_it_failed_what_follows_from_a_flip_and_what_the_format_costs() {

@@ -24,7 +24,7 @@ std::shared_ptr<const Program> program_of(const RandomCase& c) {
   return std::make_shared<Program>(lower(std::make_shared<Graph>(c.graph)));
 }
 
-/// What a case's parts take: the largest one, and all together.
+/// Holds what a case's parts take: the largest one, and all together.
 struct PartBytes {
   int64_t least = 0, all = 0;
 };
@@ -146,7 +146,7 @@ class BudgetTest : public QObject {
   }
 
  private slots:
-  /// What is pinned is read once, whatever comes and goes beside it.
+  /// A pinned weight is read once, whatever comes and goes beside it.
   void pinned_weights_stay_and_count_to_the_budget() {
     int cases = 0;
     for (int seed = 0; seed < 60 && cases < 12; ++seed) {
@@ -179,7 +179,7 @@ class BudgetTest : public QObject {
         }
         QVERIFY2(read > 0, c.name.c_str());
       }
-      // What they leave has to hold the largest of the others.
+      // The room that they leave has to hold the largest of the others.
       const std::string said = complaint([&] { run_on(cpu_device, pinned, with.least - 1); });
       QVERIFY2(said.starts_with("--weight-budget: ") && said.find("are pinned (residency=pinned)") != std::string::npos,
                said.c_str());

@@ -1,4 +1,4 @@
-// What a graph needs at least of --weight-budget.
+// The least --weight-budget of a graph.
 #pragma once
 #include <cstdint>
 #include <memory>

@@ -205,7 +205,7 @@ class MemoryPlanTest : public QObject {
   void slots_are_shared_only_beside_other_branches() {
     const RandomCase c = patch_chains(4, 2, 6);
     const Program program = lower(std::make_shared<Graph>(c.graph));
-    // What the scatter leaves, and what the gather reads, lies in slots; what a chain adds up on its way need not.
+    // The rows that the scatter leaves and the gather reads are in slots; what a chain adds up on its way need not.
     const auto in_slots = [&](const std::string& name) {
       const ValueId value = c.graph.find_value(name);
       for (const Operand& o : program.operands)

@@ -1,4 +1,4 @@
-// What a run cannot do without corrupting memory it refuses, with the oracle's words.
+// A run refuses whatever would corrupt memory, with the oracle's words.
 #include "core/base/error.h"
 #include "core/oracle/oracle.h"
 #include "core/runtime/executor.h"
@@ -118,7 +118,7 @@ class RefusalsTest : public QObject {
     QCOMPARE(replay(with(4)), begin + "expected a branch below 4, got 4" + end);
     QCOMPARE(replay(with(dropped_from(9))), begin + "expected a branch below 4, got 9" + end);
     QCOMPARE(replay({std::vector<int32_t>(choices.begin(), choices.end() - 1)}), begin + "expected 6, got 5" + end);
-    // What nobody recorded decides freely, and is counted.
+    // A router that was not recorded decides freely, and is counted.
     ReplayedDecisions part{{{{1, 2}, {2, 4}}}};
     ExecuteOptions options;
     options.replayed = &part;

@@ -11,7 +11,7 @@
 namespace stormcell::testing {
 namespace {
 
-/// What reads last in the order of the numbers gives way first.
+/// The part that is read last in the order of the numbers gives way first.
 int64_t number_of(WeightHandle handle) { return static_cast<int64_t>(handle); }
 
 /// Makes things anew by `make`, refuses `call` its first allocation, then its second, until none is left to refuse, and

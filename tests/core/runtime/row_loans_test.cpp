@@ -19,7 +19,7 @@ enum class Later { none, overwritten, put_out };
 RandomCase two_ways(int64_t maps, Later later) {
   CaseBuilder b(3);
   const SpaceId images = b.root_space("images", b.bound_symbol("N", maps));
-  // What comes before is larger: then there is room to keep the rows that are lent.
+  // The value before is larger: then there is room to keep the rows that are lent.
   const ValueId wide = b.conv(b.floats("pixels", images, {6, 6, 4}), 16, 3, 1, "wide"),
                 x = b.conv(wide, 4, 3, 1, "stem");
   Protocol rule;

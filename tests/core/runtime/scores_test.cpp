@@ -1,4 +1,4 @@
-// Where scores are asked for, a decision's record keeps what the router was given for each branch: the oracle's, on
+// If scores are asked for, a decision's record keeps what the router was given for each branch: the oracle's, on
 // every device.
 #include <cmath>
 

@@ -44,7 +44,7 @@ std::vector<RepeatId> repeats_around(const Program& program, int32_t step) {
   return around;
 }
 
-/// What is wrong with a tree, in a sentence; empty: nothing.
+/// Wrong decisions with a tree, in a sentence; empty: nothing.
 std::string defect(const Planned& p) {
   std::vector<const Segment*> leaves;
   add_leaves(p.tree().root, leaves);
@@ -84,7 +84,7 @@ std::string defect(const Planned& p) {
   for (const PartSite& site : p.layout.sites)
     if (const Segment* leaf = leaf_of[static_cast<size_t>(site.step)];
         leaf->begin != site.step || leaf->end != site.step + 1 || leaf->ends != SegmentEnd::wave)
-      return "step " + std::to_string(site.step) + " is no leaf of its own";
+      return "step " + std::to_string(site.step) + " is not a leaf of its own";
   const bool lazy =
       std::any_of(p.layout.lazy.begin(), p.layout.lazy.end(), [](const auto& handles) { return !handles.empty(); });
   const bool exchange =

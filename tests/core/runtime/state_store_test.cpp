@@ -14,7 +14,7 @@ namespace {
 
 StateKey two_states() { return {{{"k", DType::f32, 3}, {"v", DType::f32, 5}}}; }
 
-/// What each sequence should hold: rows of state 0 and of state 1, by place.
+/// Holds what each sequence should hold: rows of state 0 and of state 1, by place.
 struct Expected {
   std::vector<int32_t> rows;
 };
@@ -132,7 +132,7 @@ class StateStoreTest : public QObject {
              "states of a sequence: are those of another plan: k is f32 [3], 64 rows a page, this plan's f32 [3], 128 "
              "rows a page" +
                  advice);
-    // What a refusal leaves is what was there; a sequence without rows is anybody's.
+    // A refusal changes nothing; a sequence without rows is anybody's.
     QCOMPARE(store.place(s), 10);
     store.set_place(s, 0);
     QCOMPARE(refusal(wide), std::string());

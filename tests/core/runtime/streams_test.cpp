@@ -17,8 +17,8 @@ constexpr StreamOrder kOrders[] = {StreamOrder::only_what_is_waited_for, StreamO
 constexpr size_t kCount = 64;
 constexpr auto kBytes = static_cast<int64_t>(kCount * sizeof(int32_t));
 
-/// What a device with a loading stream beside the computing one does: `second` comes into the buffer from which `first`
-/// is still read.
+/// Holds what a device with a loading stream beside the computing one does: `second` comes into the buffer from which
+/// `first` is still read.
 class Loading {
  public:
   explicit Loading(Device& device)

@@ -1,4 +1,4 @@
-// What the toys are for: cells of patches keep their names, labels decide, weights of several routers meet.
+// The purpose of the toys: cells of patches keep their names, labels decide, weights of several routers meet.
 #include <cmath>
 
 #include "core/oracle/oracle.h"

@@ -1,5 +1,5 @@
-// What weights take, known before they are loaded; and their parts under a budget: which give way, who waits for whom,
-// what a failure leaves.
+// The memory of weights, known before they are loaded; and their parts under a budget: which give way, who waits for
+// whom, what a failure leaves.
 #include "core/runtime/weight_store.h"
 
 #include <QTest>

@@ -32,7 +32,7 @@ RunLayout plain_layout(int32_t routers, int32_t branches) {
   return layout;
 }
 
-// What a run has at hand after a batch; recording is copying it into a record.
+// The values at hand after a batch; recording is copying it into a record.
 struct Source {
   explicit Source(const RunLayout& layout_, int32_t sequences_, int32_t per_sequence_)
       : layout(layout_), sequences(sequences_), per_sequence(per_sequence_) {

@@ -58,7 +58,7 @@ std::vector<std::vector<std::string>> rows_of(const std::string& path, const std
   return rows;
 }
 
-/// What a session says in one place alone.
+/// Names what a session says in only one place.
 constexpr const char* kSaidOnce[] = {
     "meta.value",
     "model.fingerprint",
@@ -186,7 +186,7 @@ class SessionCheckTest : public QObject {
     row("a window too many",
         "INSERT INTO load_window SELECT router, 0, 77, batches, cells, data FROM load_window WHERE router = 4097 AND "
         "level = 0 AND number = 3",
-        "router encoder.1.mlp has loads of batches that are not there");
+        "router encoder.1.mlp has loads of batches that do not exist");
     row("windows of a run without decisions",
         "UPDATE load_window SET cells = cells - 1 WHERE router = 12289 AND level = 1 AND number = 0",
         "in run #3 the loads of router encoder.1.mlp over batches 0 to 3 are not those of its batches");
@@ -227,7 +227,7 @@ class SessionCheckTest : public QObject {
         "batches, data FROM pair_window WHERE router = 4096 AND level = 2 AND number = 0",
         "the transitions from encoder.0.mlp to encoder.1.mlp than batches");
     row("an edge that is gone", "DELETE FROM edge WHERE run = 1 AND router = 0",
-        "table pair_window has a row of something that is not there");
+        "table pair_window has a row of something that does not exist");
     row("co-activations",
         "UPDATE pair_window SET batches = 15 WHERE kind = 1 AND router = 4098 AND level = 2 AND number = 0",
         "the co-activations of decoder.0.mlp over batches 0 to 15");
@@ -262,7 +262,7 @@ class SessionCheckTest : public QObject {
         "the guards' sums are not those of its batches");
     row("misses", "DELETE FROM guard_miss WHERE batch = 4294967296 + 7",
         "batch 7 counts 1 miss of guards, guard_miss others");
-    row("a guard that is no step", "UPDATE guard SET step = 8 WHERE run = 1", "a guard is step 8 of 3");
+    row("a guard that is not a step", "UPDATE guard SET step = 8 WHERE run = 1", "a guard is step 8 of 3");
     row("an item", "UPDATE batch_item SET item = 999 WHERE run = 2 AND item = 40",
         "lists item 40, batch_item does not");
     row("an item too many", "INSERT INTO batch_item VALUES(2, 999, 3)",
@@ -282,12 +282,13 @@ class SessionCheckTest : public QObject {
         "+ 5) * 4096",
         "the loads of router encoder.0.mlp in batch 5");
     for (const char* table : {"space", "edge", "step", "batch", "sequence", "guard"})
-      QTest::addRow("a %s of no run", table) << QString("UPDATE %1 SET run = 77 WHERE run = 1").arg(table)
-                                             << QString("table %1 has a row of something that is not there").arg(table);
+      QTest::addRow("a %s of no run", table)
+          << QString("UPDATE %1 SET run = 77 WHERE run = 1").arg(table)
+          << QString("table %1 has a row of something that does not exist").arg(table);
     for (const char* table : {"label_load", "token_load", "load_window", "pair_window"})
       QTest::addRow("a %s of no router", table)
           << QString("UPDATE %1 SET router = 4100 + 77 WHERE router = (SELECT min(router) FROM %1)").arg(table)
-          << QString("table %1 has a row of something that is not there").arg(table);
+          << QString("table %1 has a row of something that does not exist").arg(table);
     row("a step that is gone", "DELETE FROM step WHERE run = 1 AND ordinal = 1", "run #1 lacks a step");
     row("a step of no router", "UPDATE step SET router = 9 WHERE run = 1 AND ordinal = 1",
         "step 1 of run #1 is of a router that is not there");
@@ -297,15 +298,15 @@ class SessionCheckTest : public QObject {
     row("a summary", "UPDATE run SET summary = 'x' WHERE id = 2", "the summary of run #2 is not JSON");
     row("a state", "UPDATE run SET status = 'over' WHERE id = 2", "run #2 has the state 'over'");
     row("a model", "UPDATE run SET model = 9 WHERE id = 2", "run #2 is of a model that is not there");
-    row("its number", "DELETE FROM meta WHERE key = 'id'", "its id is not told");
+    row("its number", "DELETE FROM meta WHERE key = 'id'", "its id is missing");
     row("a note", "INSERT INTO annotation VALUES(1, 0, 'k', 'no')", "a note on step 0 of run #1 is not JSON");
     row("a placement of no run", "INSERT INTO placement VALUES(9, 77, 'n', 'eplb', '', '{}', '{}')",
-        "table placement has a row of something that is not there");
+        "table placement has a row of something that does not exist");
     row("a placement under a run's number", "INSERT INTO placement VALUES(1, 1, 'n', 'eplb', '', '{}', '{}')",
         "placement #1 has the number of a run");
-    row("a placement that is no JSON", "INSERT INTO placement VALUES(9, 1, 'n', 'eplb', '', '{', '{}')",
+    row("a placement that is not JSON", "INSERT INTO placement VALUES(9, 1, 'n', 'eplb', '', '{', '{}')",
         "placement #9 is not JSON");
-    row("a piece", "UPDATE piece SET text = x'00ff' WHERE token = 7", "the piece of token 7 is no text");
+    row("a piece", "UPDATE piece SET text = x'00ff' WHERE token = 7", "the piece of token 7 is not text");
     row("a table that is gone", "DROP TABLE token_load", "it has no table token_load");
     row("a column that is gone", "ALTER TABLE token_load RENAME COLUMN cells TO cell", "a table has no column cells");
   }

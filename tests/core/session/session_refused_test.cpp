@@ -1,4 +1,4 @@
-// What is refused: files that are no session, damaged ones, tables that contradict each other, missing permissions.
+// Refused files: those that are no session, damaged ones, tables that contradict each other, missing permissions.
 #include <random>
 
 #include "core/session/schema.h"
@@ -101,7 +101,7 @@ class SessionRefusedTest : public QObject {
     row("an edge to another space", "INSERT INTO edge VALUES(1, 0, 4, NULL)", "leads to another cell space");
     row("a branch that is not there", "UPDATE edge SET branches = x'0109' WHERE router = 0",
         "branches that encoder.0.mlp does not have");
-    row("branches that are no numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
+    row("branches that are not numbers", "UPDATE edge SET branches = x'0309' WHERE router = 0", "damaged");
     row("a router without a space", "UPDATE router SET space = -1", "has no cell space");
     row("too few items", "UPDATE batch SET items = x'0107' WHERE number = 0", "batch 0 lists 1 item of 4");
     row("an item below 0", "UPDATE batch SET items = x'08ffffffffffffffff' WHERE number = 0", "out of range");
@@ -111,7 +111,7 @@ class SessionRefusedTest : public QObject {
         "out of range");
     row("too few starts", "UPDATE batch_space SET starts = x'0100', step = 0",
         "has other positions than its 4 sequences");
-    row("starts that are no numbers", "UPDATE batch_space SET starts = x'0309'", "damaged");
+    row("starts that are not numbers", "UPDATE batch_space SET starts = x'0309'", "damaged");
   }
   void tables_that_do_not_fit_each_other_are_refused() {
     QFETCH(QString, damage);

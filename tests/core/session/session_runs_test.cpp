@@ -38,7 +38,7 @@ class SessionRunsTest : public QObject {
     }
     QVERIFY(asked > 0);
     asked = 0;
-    // Of a session with the new form nobody asks for the old one, which may take seconds.
+    // Nobody asks a session with the new form for the old one, which may take seconds.
     const std::string fresh = at("fresh.storm");
     for (int run = 0; run < 2; ++run) SessionWriter(fresh, now).close();
     QCOMPARE(asked, 0);

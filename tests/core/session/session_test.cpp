@@ -1,4 +1,4 @@
-// What was recorded is what is read.
+// A session reads back what was recorded.
 #include <cmath>
 #include <map>
 #include <set>

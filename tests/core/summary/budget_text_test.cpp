@@ -1,4 +1,4 @@
-// What a budget did, in words that say of what each figure is.
+// The work of a budget, in words that say what each figure belongs to.
 #include "core/summary/budget_text.h"
 
 #include "tests/testing/testing.h"
@@ -58,13 +58,13 @@ class BudgetTextTest : public QObject {
   }
 
   void two_counts_are_not_taken_for_one() {
-    // What a control group holds is more than what is resident in the process, or less: files that are mapped count
+    // The memory of a control group is more than what is resident in the process, or less: files that are mapped count
     // where they were read.
     BudgetFigures b = half();
     b.held_counted = "control group", b.peak_bytes = 90 * kMiB;
     QVERIFY(
         line(budget_lines(b, {}), "memory held")
-            .ends_with("counted by the control group; 90.0 MiB resident in the process alone, at any time before it"));
+            .ends_with("counted by the control group; 90.0 MiB resident in the process only, at any time before it"));
   }
 
   void a_budget_for_all_of_them_says_so() {

@@ -1,4 +1,4 @@
-// What data consist of, in words.
+// The content of data, in words.
 #include "core/summary/items_text.h"
 
 #include "tests/testing/testing.h"

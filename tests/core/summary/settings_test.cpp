@@ -134,10 +134,11 @@ class SettingsTest : public QObject {
     QCOMPARE(complaint("batch", "0"), std::string("--batch: \"0\" does not fit (give a whole number from 1 on)"));
     QCOMPARE(complaint("threads", "1025"),
              std::string("--threads: \"1025\" does not fit (give a whole number from 1 to 1024)"));
-    QCOMPARE(complaint("weight_budget", "many"), "--weight-budget: \"many\" is no number of bytes" + advice);
-    QCOMPARE(complaint("weight_budget", "2mb"), "--weight-budget: \"2mb\" is no number of bytes" + advice);
+    QCOMPARE(complaint("weight_budget", "many"), "--weight-budget: \"many\" is not a number of bytes" + advice);
+    QCOMPARE(complaint("weight_budget", "2mb"), "--weight-budget: \"2mb\" is not a number of bytes" + advice);
     QCOMPARE(complaint("weight_budget", "0"), "--weight-budget: \"0\" is too little" + advice);
-    QCOMPARE(complaint("phase", "prefill"), std::string("--phase: \"prefill\" is no phase (forward, decode or both)"));
+    QCOMPARE(complaint("phase", "prefill"),
+             std::string("--phase: \"prefill\" is not a phase (forward, decode or both)"));
     for (const char* word : {"60%", "2.5", "2.5ms", "1e3"}) QCOMPARE(complaint("target_latency", word), std::string());
     for (const char* word : {"0", "-1", "101%", "0%", "2.5s", "fast"})
       QVERIFY2(complaint("target_latency", word).starts_with("--target-latency: "), word);
@@ -151,7 +152,7 @@ class SettingsTest : public QObject {
     for (const char* word : {"98", "-0.1", "101%", "good"})
       QVERIFY2(complaint("target_quality", word).starts_with("--target-quality: "), word);
     QCOMPARE(complaint("profile_split", "random"),
-             std::string("--profile-split: \"random\" is no way to split (strided or first)"));
+             std::string("--profile-split: \"random\" is not a way to split (strided or first)"));
   }
   void a_default_fits_and_what_a_program_sets_is_checked_as_words_are() {
     ExperimentOptions o;
@@ -175,7 +176,8 @@ class SettingsTest : public QObject {
   void a_format_that_is_not_offered_cannot_be_asked_for() {
     for (const NumberFormat& format : number_formats()) {
       const std::string said = testing::bad_input_complaint([&] { check_dtype(format.name); });
-      const std::string expected = "--dtype: \"" + std::string(format.name) + "\" is no number format to compute in (";
+      const std::string expected =
+          "--dtype: \"" + std::string(format.name) + "\" is not a number format to compute in (";
       QVERIFY2(format.offered ? said.empty() : said.starts_with(expected), said.c_str());
       for (const std::string_view key : {kStorage, kFormat}) {
         const std::string problem =
@@ -184,7 +186,7 @@ class SettingsTest : public QObject {
       }
     }
     QCOMPARE(testing::bad_input_complaint([] { check_dtype("q8_0"); }),
-             std::string("--dtype: \"q8_0\" is no number format to compute in (f32 or bf16)"));
+             std::string("--dtype: \"q8_0\" is not a number format to compute in (f32 or bf16)"));
     // Help and messages name what is offered, and nothing else.
     for (const Setting& s : kSettings) {
       QVERIFY2(s.help.find("q8_0") == std::string_view::npos && s.value.find("q8_0") == std::string_view::npos,

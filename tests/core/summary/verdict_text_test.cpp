@@ -1,5 +1,5 @@
-// What did not pass is called wrong only where something was found wrong, and a speed-up is one only where its interval
-// says so.
+// A run that did not pass is called wrong only where something was found wrong, and a speed-up is one only where its
+// interval says so.
 #include "core/summary/verdict_text.h"
 
 #include <array>

@@ -43,7 +43,7 @@ class RoutedAloneTest : public QObject {
   Q_OBJECT
   Scratch scratch_;
 
-  /// Of a model of 4 routed experts, and so many shared ones.
+  /// A trace of a model of 4 routed experts, and so many shared ones.
   TraceSource source_of(int32_t shared) const {
     TraceSource source{MappedFile::open(scratch_.write("trace", "its content is not looked at")), {}};
     source.model.branches = 4, source.model.shared = shared;
@@ -92,7 +92,7 @@ class RoutedAloneTest : public QObject {
     QVERIFY((kept.counted[0] == std::vector<int64_t>{3, 2, 1, 4}));
     QCOMPARE(bad_input_complaint([&] {
                routed.loads(1, 0, std::vector<int64_t>{3, 2, 1, 4, 3});
-             }).find("layer.3 chose a routed expert more often than the shared ones behind") != std::string::npos,
+             }).find("layer.3 chose a routed expert more often than the shared ones after them") != std::string::npos,
              true);
   }
 

@@ -42,7 +42,7 @@ std::string native_trace(const Scratch& scratch) {
   return Scratch::read(path);
 }
 
-/// What comes of a trace, summed by router and branch.
+/// Holds what comes of a trace, summed by router and branch.
 class SummingSink : public fuzz::CheckedSink {
  public:
   TraceHeader header;
@@ -63,7 +63,7 @@ class SummingSink : public fuzz::CheckedSink {
     CheckedSink::loads(step, router, counts);
     for (size_t b = 0; b < counts.size(); ++b) sums[static_cast<size_t>(router)][b] += counts[b];
   }
-  /// What the slots of each branch got together.
+  /// Returns what the slots of each branch got together.
   std::vector<std::vector<int64_t>> sums_of_slots() const {
     std::vector<std::vector<int64_t>> out;
     for (size_t r = 0; r < header.recorded_slots.layers.size(); ++r) {
@@ -156,14 +156,14 @@ class TraceTest : public QObject {
       });
       QVERIFY2(said.starts_with(path + ": " + what), said.c_str());
     };
-    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is no whole number: \"2.5\"");
+    verify_refused("\n[[1,\n2.5, 3]]", "line 3: a count is not a whole number: \"2.5\"");
     verify_refused("[[1,\n-2, 3]]", "line 2: a count is -2, 0 to ");
     verify_refused("[[1, 1099511627776, 3]]", "line 1: a count is 1099511627776, 0 to ");
-    verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is no whole number");
-    verify_refused("[[1, 2.5e0, 3]]", "line 1: a count is no whole number: \"2.5e0\"");
-    verify_refused("[[1, 1e400, 3]]", "line 1: a count is no whole number: \"1e400\"");
+    verify_refused("[[1, 99999999999999999999, 3]]", "line 1: a count is not a whole number");
+    verify_refused("[[1, 2.5e0, 3]]", "line 1: a count is not a whole number: \"2.5e0\"");
+    verify_refused("[[1, 1e400, 3]]", "line 1: a count is not a whole number: \"1e400\"");
     verify_refused("[[1, -1e3, 3]]", "line 1: a count is -1000, 0 to ");
-    verify_refused("[[1, 2,, 3]]", "line 1: a count is no whole number: \", 3");
+    verify_refused("[[1, 2,, 3]]", "line 1: a count is not a whole number: \", 3");
     verify_refused("[[1, 2],\n[3, 4, 5]]", "line 2: step 0, layer 1 has more experts than the first row, 2");
     verify_refused("[[1, 2, 3],\n[4, 5]]", "line 2: step 0, layer 1 has 2 experts, the first row has 3");
   }
@@ -268,7 +268,7 @@ class TraceTest : public QObject {
     QVERIFY(sum_of(a, moved).layers.empty() && sum_of(a, {}).layers.empty());
     const RecordedSlots back = slots_at(json_of(a));
     QVERIFY(back.layers[0].expert == a.layers[0].expert && back.layers[0].load == a.layers[0].load && back.ranks == 1);
-    // What somebody else wrote there.
+    // A file that somebody else wrote there.
     for (const char* text :
          {R"({"slots": [{"experts": [0, 1], "loads": [1]}]})", R"({"slots": [{"experts": [0], "loads": [-1]}]})",
           R"({"slots": [{"experts": ["0"], "loads": [1]}]})", R"({"slots": [{"experts": [-2], "loads": [1]}]})",

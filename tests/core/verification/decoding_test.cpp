@@ -117,7 +117,7 @@ class DecodingTest : public QObject {
     QVERIFY(work.phase() == WorkPhase::decode);
     const auto baseline = work.make_baseline({});
     LoadProfile profile = opened.profile(*baseline, s.data->batch_count());
-    // Of each router one branch that the profile is told to know nothing of: its guard has to miss.
+    // Each router has one branch that the profile is told to know nothing of: its guard has to miss.
     for (auto& [name, load] : profile.routers) {
       load.load.back() = load.load_real.back() = 0;
       for (RouterLoad& part : load.prompt_and_turns) part.load.back() = part.load_real.back() = 0;
@@ -192,7 +192,7 @@ class DecodingTest : public QObject {
     QCOMPARE(right.tokens->sequences, int64_t{3});  // the oracle's alone
     QVERIFY2(right.text.ends_with("(1 of 8 batches against the oracle, 7 more against the baseline)"),
              right.text.c_str());
-    // What was written is wrong where no oracle looks.
+    // The written text is wrong where no oracle looks.
     int32_t& token = plan->decoded.at(7).at(0);
     token = (token + 1) % 50;
     const QString text = said(verified());
@@ -214,7 +214,7 @@ class DecodingTest : public QObject {
     const auto verified = [&](ReadyPlan* beside) { return verify(work, *plan, beside, {0, 0}, {}); };
     const Verification right = verified(baseline.get());
     QVERIFY2(right.passed, qPrintable(said(right)));
-    // Of 240 tokens 48 lie in the batch and in the turns that the oracle decodes; one batch is what its own logits say.
+    // 48 of 240 tokens are in the batch and in the turns that the oracle decodes; one batch is what its own logits say.
     QVERIFY2(right.text.find("the logits of 48 of 240 written tokens compared; each of 120 tokens of one batch what") !=
                  std::string::npos,
              right.text.c_str());
@@ -237,7 +237,7 @@ class DecodingTest : public QObject {
         qPrintable(baseline_wrong));
   }
 
-  /// Of an encoder-decoder, whose caches begin empty: rows of their second page, though there is time for one batch
+  /// An encoder-decoder's caches begin empty: rows of their second page, though there is time for one batch
   /// alone.
   void tokens_past_a_page_of_states_are_verified_whatever_time_there_is() {
     Opened opened(kSwitch);
@@ -380,7 +380,7 @@ class DecodingTest : public QObject {
       const LoadProfile profile = opened.profile(*baseline, opened.state.data->batch_count());
       QVERIFY(!profile.routers.empty());
       for (const auto& [name, load] : profile.routers) {
-        // Of an encoder-decoder each router decides in one of them alone.
+        // Each router of an encoder-decoder decides in one of them alone.
         QCOMPARE(load.prompt_and_turns.size(), fixture == kMixtral ? size_t{2} : size_t{0});
         if (load.prompt_and_turns.empty()) continue;
         const RouterLoad &prompt = load.prompt_and_turns[0], &turns = load.prompt_and_turns[1];

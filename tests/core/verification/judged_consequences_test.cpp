@@ -1,4 +1,4 @@
-// What follows from a flip further up, and what only looks as if it did.
+// Consequences of a flip further up, and what only looks as if it did.
 #include "tests/core/verification/routing_judge_cases.h"
 #include "tests/testing/testing.h"
 

@@ -1,4 +1,4 @@
-// What is not finite verifies nothing, unless it is allowed and the same on both sides.
+// A value that is not finite verifies nothing, unless it is allowed and the same on both sides.
 #include "core/verification/nonfinite.h"
 
 #include <cmath>
@@ -115,7 +115,7 @@ class NonFiniteTest : public QObject {
     QVERIFY(reasons_of(routed({r}, {margin})).contains("NaN at the margin of cell 2"));
   }
 
-  // What a router computes from NaN: every score the lowest, every margin 0.
+  // The choices that a router computes from NaN: every score the lowest, every margin 0.
   void flips_are_not_explained_where_no_score_has_a_size() {
     JudgedDecision r = decision("moe", top(1), 4, std::vector<int32_t>(20, 0));
     r.margin.assign(20, 0);

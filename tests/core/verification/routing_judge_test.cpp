@@ -12,7 +12,7 @@ class RoutingJudgeTest : public QObject {
   Q_OBJECT
 
  private slots:
-  // What is right.
+  // Right decisions.
 
   void two_of_a_top_k_swapped_in_rank_are_no_flip() {
     std::vector<int32_t> ranked, swapped;
@@ -54,7 +54,7 @@ class RoutingJudgeTest : public QObject {
     QCOMPARE(v.explained_flips, int64_t{1});
   }
 
-  // What is wrong.
+  // Wrong decisions.
 
   void scores_off_by_a_step_of_bf16_are_found_though_they_flip_nothing() {
     JudgedDecision r = decision("moe", top(1), 4, std::vector<int32_t>(50, 2));
@@ -65,7 +65,7 @@ class RoutingJudgeTest : public QObject {
     QVERIFY2(reasons_of(v).contains("the scores of router moe differ"), qPrintable(reasons_of(v)));
   }
 
-  // Of a margin between two scores each has half its error, of one between a score and a threshold the score has all of
+  // Two scores share the error of their margin, of one between a score and a threshold the score has all of
   // it.
   void a_score_is_held_to_the_tolerance_and_not_its_margin_data() {
     QTest::addColumn<Protocol>("protocol");
@@ -208,7 +208,7 @@ class RoutingJudgeTest : public QObject {
   }
 
   void cells_whose_branch_is_forced_do_not_explain_the_others() {
-    // Of every third cell branch 1 is forced by a score of 1e9, where f32 knows steps of 64.
+    // Branch 1 of every third cell is forced by a score of 1e9, where f32 knows steps of 64.
     JudgedDecision r = decision("moe", top(1), 3, std::vector<int32_t>(40, 1));
     r.score_columns = 3;
     for (size_t c = 0; c < 40; ++c) {

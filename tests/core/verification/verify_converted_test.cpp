@@ -94,7 +94,7 @@ class VerifyConvertedTest : public QObject {
     const Widened widened;
     const RandomCase c = mixture(best(2), "weighted");
     const auto converted = in_format(c.graph, DType::bf16);
-    // What was stored is gone in the converted source: cut off is decided by the stored numbers.
+    // The stored numbers are gone in the converted source: cut off is decided by the stored numbers.
     const auto stored = c.weights;
     const Change changes[] = {transpose, times(1.01f),
                               [stored](std::vector<float>& values, const std::vector<int64_t>&) {
@@ -111,7 +111,7 @@ class VerifyConvertedTest : public QObject {
   }
 
   void inputs_of_products_are_rounded_as_the_plan_does() {
-    // Where this processor has the instruction that rounds: an oracle that does not is farther away than one that does.
+    // If this processor has the instruction that rounds, an oracle that does not is farther away than one that does.
     bool found = false;
     for (const cpu::Isa isa : cpu::available_isas()) found |= isa == cpu::Isa::avx512_bf16;
     if (!found) QSKIP("this processor has no bf16 dot products");

@@ -57,7 +57,7 @@ QString said(const DecodedVerification& v) {
 const char* const kMixtral = "mixtral/top-2-of-8-grouped-heads";
 const char* const kSwitch = "switch/encoder-decoder-8-experts";
 
-/// Of the model, the oracle's too: tokens 2n and 2n + 1 have the same logits.
+/// Changes the model, and the oracle's: tokens 2n and 2n + 1 have the same logits.
 void make_every_token_a_tie(ExperimentState& s) {
   const auto weights = std::make_shared<Tampered>(s.model->weights);
   weights->change("lm_head.weight", [](std::vector<float>& values, const std::vector<int64_t>& shape) {
@@ -189,7 +189,7 @@ class VerifyDecodedTest : public QObject {
              qPrintable(said(far.verdict())));
   }
 
-  /// Of two sequences of eight tokens that share a capacity: a near tie ends the comparison of both.
+  /// Two sequences of eight tokens share a capacity: a near tie ends the comparison of both.
   void too_little_is_not_called_verified_data() {
     QTest::addColumn<int>("place");
     QTest::addColumn<bool>("enough");

@@ -35,7 +35,7 @@ struct Opened {
   ExperimentState s;
 };
 
-/// Of an hour the oracle takes so many seconds for a picture.
+/// The seconds of an hour that the oracle takes for a picture.
 VerifyOptions hour_with(const ExperimentState& s, double picture_seconds) {
   return {3600, 3600, true, picture_seconds / static_cast<double>(s.picture.pixels())};
 }
@@ -72,7 +72,7 @@ class VerifyPartTest : public QObject {
     Opened opened(fixture.toStdString(), "random:12", 7);
     ForwardPass work(opened.s);
     const auto plan = work.make_baseline({}), baseline = work.make_baseline({});
-    // Of 3,600 seconds a thousand each: three pictures of the first batch, and none of the second.
+    // A thousand of 3,600 seconds each: three pictures of the first batch, and none of the second.
     const Verification v = verify(work, *plan, baseline.get(), hour_with(opened.s, 1000), {});
     QVERIFY2(v.passed, all_reasons(v).c_str());
     QCOMPARE(QString::fromStdString(v.text),
@@ -152,7 +152,7 @@ class VerifyPartTest : public QObject {
              std::string("router exits.0.router, which the plan does not decide, sends 12 of 12 cells elsewhere; "));
   }
 
-  /// What is wrong in a plan is wrong in some of its pictures, too.
+  /// A plan that is wrong is wrong in some of its pictures, too.
   void wrong_plans_fail_data() {
     QTest::addColumn<QString>("fixture");
     QTest::addColumn<QString>("op");

@@ -86,7 +86,7 @@ class VerifyTest : public QObject {
             for (const int32_t choice : d.choice)
               if (is_kept(choice)) ++load.load[static_cast<size_t>(choice)];
           }
-          // What most cells do counts as what all do: guards miss.
+          // The choice of most cells counts as that of all: guards miss.
           if (!as_it_is)
             for (auto& [router, load] : profile.routers)
               for (int64_t& n : load.load) n = 2 * n > load.cells ? load.cells : 0;
@@ -106,7 +106,7 @@ class VerifyTest : public QObject {
           judge.add(0, reference, plan.run(&reference), &free);
           const Verification v = judge.verdict();
           QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
-          // What is recorded of it names the same router and branch above it.
+          // Its record names the same router and branch above it.
           const RunLayout mine = record_plan(*plan.program).layout, model = record_plan(*baseline.program).layout;
           const auto above = [](const RunLayout& layout, const std::string& name) {
             for (const RouterInfo& r : layout.routers)
@@ -263,7 +263,7 @@ class VerifyTest : public QObject {
     QVERIFY2(far.contains("output small, running freely, differs by 0.0"), qPrintable(far));
     QCOMPARE(reached.items, std::set<int64_t>{1});
     QVERIFY(!judged_with(1, true).first.contains("running freely"));
-    // Where items may mix nothing can be said of a batch with a flip.
+    // Nothing can be said of a batch with a flip if items may mix.
     QVERIFY(!judged_with(3, false).first.contains("running freely"));
   }
 

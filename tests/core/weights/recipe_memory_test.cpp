@@ -1,4 +1,4 @@
-// What making a weight takes is known before it is made: beside the bytes that are counted while it is.
+// The memory to make a weight is known before it is made: beside the bytes that are counted while it is.
 #include <malloc.h>
 
 #include <atomic>

@@ -211,7 +211,7 @@ class RecipeTest : public QObject {
     const auto source = make_recipe_weights(held);
     QVERIFY(source->bytes(R"(slice("a", 3, 5))").get() == held->bytes("a").get() + size_t{3 * 4 * 2});
     QVERIFY(source->bytes("a").get() == held->bytes("a").get());
-    // Of many experts in one tensor, one is read without the others.
+    // One of many experts in one tensor is read without the others.
     held->add_random("e", DType::bf16, {3, 6, 5}, random);
     held->bytes_read = 0;
     QVERIFY(source->bytes(R"(slice(index("e", 1), 2, 4))").get() - held->bytes("e").get() == (1 * 30 + 2 * 5) * 2);
@@ -266,8 +266,9 @@ class RecipeTest : public QObject {
     QCOMPARE(why("\"q\""), std::string());
     for (const char* text :
          {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
-      QCOMPARE(why(text), "weight " + std::string(text) +
-                              ": expected an operand in a format of single elements, got q8_0, which lies in blocks");
+      QCOMPARE(why(text),
+               "weight " + std::string(text) +
+                   ": expected an operand in a format of single elements, got q8_0, which is stored in blocks");
     QVERIFY2(
         why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
         why(R"(convert("q", bf16))").c_str());

@@ -230,7 +230,7 @@ void bench_capacity(const Queue& queue, Report& report) {
 void bench_switch(const Task& task, Report& report) { bench_layer(task, report, switch_shape()); }
 void bench_gated(const Task& task, Report& report) { bench_layer(task, report, gated_shape()); }
 
-// Where gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up
+// The place at which gemv should end and swapped begin (grouped/choice.cpp): both products of a layer with gemv up to eight rows, up
 // to four, and never.
 void bench_few_rows(const Task&, Report& report) {
   const Queue queue;

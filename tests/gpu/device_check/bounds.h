@@ -1,4 +1,5 @@
-// What no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a prediction.
+// Limits that no kernel of this design can beat on a Hopper card: a lower bound of a grouped product's time, not a
+// prediction.
 // Arithmetic alone. The rates were written down, with their sources, before the kernels were mended by counting, and
 // are not fitted to any measurement of ours.
 #pragma once
@@ -68,7 +69,7 @@ struct TiledProduct {
   int32_t slots_a_row = 1;               ///< most slots that one row of x is gathered for
 };
 
-/// What tiles ask of a card, in numbers and bytes; of several lists in one launch, their sum.
+/// Holds what tiles ask of a card, in numbers and bytes; of several lists in one launch, their sum.
 struct Demand {
   double tiles = 0, flop = 0, instructions = 0, shared = 0, l2 = 0, dram = 0;
   double most_flop = 0, most_instructions = 0, most_shared = 0;  ///< of a tile: one is one block's

@@ -5,8 +5,8 @@
 namespace stormcell::device_check {
 namespace {
 
-/// Of docs/benchmarks/gpu.md, "Counted, not measured", by gate. With a gate a pair takes more than without; what is not
-/// counted stays out of a lower bound. Of `joined` its tiles of few rows and those of many.
+/// The table of docs/benchmarks/gpu.md, "Counted, not measured", by gate. With a gate a pair takes more than without;
+/// what is not counted stays out of a lower bound. Of `joined` its tiles of few rows and those of many.
 constexpr KernelCounts kSwappedCounts[] = {{4 * 57 + 37.8, 111.5, 7.3}, {4 * 57.5 + 61.8, 192, 7.3}};
 constexpr KernelCounts kNarrowCounts[] = {{4 * 121, 73, 7.3}, {4 * 111, 94, 7.3}};
 constexpr KernelCounts kLargeCounts[] = {{4 * 133, 64, 8}, {4 * 134, 64, 8}};

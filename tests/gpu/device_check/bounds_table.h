@@ -13,7 +13,7 @@ struct Point {
 /// By value: where the targets are first, so that a lack of time costs the least.
 std::vector<Point> bench_points(const LayerShape& shape);
 
-/// Of one product.
+/// The bound of one product.
 struct ProductBound {
   double seconds = 0;
   double unmerged = 0;    ///< of L2, were nothing that several tiles ask for merged; no bound

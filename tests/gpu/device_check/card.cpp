@@ -39,7 +39,7 @@ double median_seconds(const Queue& queue, double seconds, const std::function<vo
   return times[times.size() / 2];
 }
 
-/// Of CUDA, as it numbers them; 0: not there.
+/// CUDA's attributes, as it numbers them; 0: not there.
 struct Versions {
   int driver = 0, runtime = 0;
   Versions() {

@@ -46,7 +46,7 @@ class Memory {
   void* pointer_ = nullptr;
 };
 
-/// What lies behind a kernel's results, poisoned with them, so that a write past them shows.
+/// The memory behind a kernel's results, poisoned with them, so that a write past them shows.
 inline constexpr int64_t kGuardBytes = int64_t{1} << 20;  // more than a tile
 /// How many of `bytes` on the card are no longer as poisoned.
 int64_t written_bytes(const void* from, int64_t bytes);
@@ -78,7 +78,7 @@ class Queue {
   cudaStream_t stream_ = nullptr;
 };
 
-/// What `work` queues, as a CUDA graph.
+/// A CUDA graph of what `work` queues.
 class Graph {
  public:
   Graph(const Queue& queue, const std::function<void()>& work);

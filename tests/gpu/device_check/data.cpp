@@ -63,7 +63,7 @@ DecisionDifference decision_difference(const DecisionView& want, const DecisionV
   constexpr float kRounding = 1e-5f;
   const int32_t k = want.fan_out, branches = want.branches;
   const int64_t choices = cells * k;
-  // What core makes of the card's choices.
+  // The index that core makes of the card's choices.
   HostDecision index = make_decision({cells, k, branches});
   const DecisionView& mine = index.view;
   const auto choice = from_card(card.choice, choices);

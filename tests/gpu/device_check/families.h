@@ -10,7 +10,7 @@
 
 namespace stormcell::device_check {
 
-/// What a family is told.
+/// Holds what a family is told.
 struct Task {
   bool small = false;         ///< little cases only: under compute-sanitizer
   double seconds = 0;         ///< after which the family is killed

@@ -64,7 +64,7 @@ double layer_difference(const LayerShape& shape, const LayerCalls& calls, int v)
          std::max(1e-30, *std::max_element(largest.begin(), largest.end()));
 }
 
-/// What the host decides for the scores that a call points to.
+/// Returns what the host decides for the scores that a call points to.
 HostDecision decided(const LayerShape& shape, const gpu::LayerCall& call) {
   return decide(from_card(call.scores, call.cells * call.experts), call.cells, call.experts, shape.protocol);
 }
@@ -90,7 +90,8 @@ void check_one(Report& report, const Queue& queue, const LayerShape& shape, cons
   calls.run(0, queue);
   const auto once = y();
   HostDecision want = decided(shape, call);
-  // Of the decision and the numbers that variant 0 has left; no rule of a layer here decides by an exponential.
+  // The bytes of the decision and the numbers that variant 0 has left; no rule of a layer here decides by an
+  // exponential.
   const auto check = [&](const std::string& what, bool is_other) {
     const DecisionDifference decision =
         decision_difference(want.view, gpu::layer_decision(call, calls.workspace(0)), cells, false);

@@ -27,7 +27,7 @@ void check_limits(const Task&, Report& report) {
   const double by_kernel = time_calls(
       queue, 4, [&](int) { copy_all(b.as<void>(), a.as<void>(), kBytes, device->multiprocessors, queue.stream()); },
       0.2);
-  // Of an H200 the driver's way takes longer than our own combine.
+  // On an H200 the driver's way takes longer than our own combine.
   report.measured(
       "copy bandwidth", 2 * static_cast<double>(kBytes) / std::min(by_driver, by_kernel) / 1e9, "GB/s", 0,
       std::string("bytes read and written, 2 GiB by ") + (by_driver < by_kernel ? "cudaMemcpyAsync" : "a kernel"));

@@ -402,13 +402,13 @@ int run(int argc, char** argv) {
       options.wanted = split(value);
     else if (option == "--seconds") {
       options.seconds = std::atof(value.c_str());
-      if (!(options.seconds > 0)) return usage("--seconds: '" + value + "' is no time");
+      if (!(options.seconds > 0)) return usage("--seconds: '" + value + "' is not a time");
     } else if (option == "--rivals") {
       options.rivals = std::atof(value.c_str());
-      if (!(options.rivals > 0)) return usage("--rivals: '" + value + "' is no time");
+      if (!(options.rivals > 0)) return usage("--rivals: '" + value + "' is not a time");
     } else if (option == "--blocks") {
       options.blocks = task.blocks = std::atoi(value.c_str());
-      if (options.blocks < 1) return usage("--blocks: '" + value + "' is no number of blocks");
+      if (options.blocks < 1) return usage("--blocks: '" + value + "' is not a number of blocks");
     } else if (option == "--points") {
       options.points = value;
       if (!find_points(value, task)) return usage("--points: '" + value + "' (FIRST or FIRST-LAST, from 1 on)");

@@ -118,7 +118,7 @@ void check_gemv(const Task& task, Report& report) {
   check_regime(task, report, "gemv", {8, 0, false}, {{5, 8, {1, 0, 2}}, {34, 264, {1, 2, 3, 4, 5, 0, 8}}},
                {{3072, 768, {1, 1, 1, 1, 0, 0, 1, 1}}, {768, 3072, {2, 4, 8, 1}}, {2048, 768, {3, 7}}}, true);
 }
-// What goes wrong first in a tensor-core kernel shows in the first of these: one tile, one stage; then several stages,
+// The first faults of a tensor-core kernel show in the first of these: one tile, one stage; then several stages,
 // tiles, experts. By the kernel of few rows alone, then by that of both kinds of tiles; the latter not under
 // compute-sanitizer, which takes registers that setmaxnreg has given away (`large` and `mixed` have it there too).
 void check_swapped(const Task& task, Report& report) {

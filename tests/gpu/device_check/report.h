@@ -1,4 +1,4 @@
-// What a check found: one record a case, written at once, so that what came before a crash is not lost.
+// The finding of a check: one record a case, written at once, so that what came before a crash is not lost.
 #pragma once
 #include <cstdio>
 #include <string>

@@ -139,7 +139,7 @@ void check_rows(Report& report, const Queue& queue, const std::string& name, con
   }
 }
 
-/// Of each cell some choices are dropped, of every seventh cell all: as by branches that have no room.
+/// Each cell loses some choices, every seventh cell all: as by branches that have no room.
 HostDecision with_drops(HostDecision decision, int64_t cells) {
   DecisionView& d = decision.view;
   for (int64_t i = 0; i < cells * d.fan_out; ++i)

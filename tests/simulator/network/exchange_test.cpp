@@ -71,7 +71,7 @@ std::vector<RankWork> by_ports(const RankRows& rows, const Network& network) {
 class ExchangeTest : public QObject {
   Q_OBJECT
  private slots:
-  // Of three layers: each dispatch begins where the layer before ended, and comes back to where the next one begins.
+  // In three layers each dispatch begins where the layer before ended, and comes back to where the next one begins.
   void tokens_that_follow_send_from_where_they_came_to_data() {
     QTest::addColumn<int>("backend");
     QTest::addColumn<bool>("homes");

@@ -69,7 +69,7 @@ PassResult less_room(const PassInput& input) {
   return changed(std::move(graph), applied, "every branch takes one cell");
 }
 
-/// What no profiled cell needed is gone, without a guard: right on the batches that were profiled.
+/// Parts that no profiled cell needed are gone, without a guard: right on the batches that were profiled.
 PassResult unguarded(const PassInput& input) {
   Rewriter rewriter(input.graph);
   bool applied = false;

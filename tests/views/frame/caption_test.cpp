@@ -1,4 +1,4 @@
-// What stands below a picture.
+// The caption below a picture.
 #include "views/frame/caption.h"
 
 #include <QImage>
@@ -23,7 +23,7 @@ class CaptionTest : public QObject {
     selection.first_batch = 3, selection.end_batch = 9, selection.label = "fr", selection.router = "some";
     const QStringList all = {"switch-base-8", "a.storm #2 optimize", "2026-11-03 08:09 UTC"};
     QCOMPARE(caption_of(context, {}, Part::range, {}).parts, all);
-    // What is heeded stands there; a router only marks.
+    // The caption has the heeded parts; a router only marks.
     QCOMPARE(caption_of(context, selection, Part::range | Part::other, {}).parts,
              all + QStringList({"against b.storm #1 run", "batches 3 to 8"}));
     const Caption caption = caption_of(context, selection, Part::range, "Not applied here: label fr.");

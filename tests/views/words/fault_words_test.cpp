@@ -16,8 +16,8 @@ class FaultWordsTest : public QObject {
             "--cluster: 128 experts do not divide among 72 GPUs (--placement of one (of 144 slots), made by place)"),
         QString("128 experts do not divide among 72 GPUs"));
     QCOMPARE(without_options("s.storm: says no sizes (--hidden N)"), QString("s.storm: says no sizes"));
-    QCOMPARE(without_options("cal.json: is no calibration (stormcell calibrate writes one)"),
-             QString("cal.json: is no calibration (stormcell calibrate writes one)"));
+    QCOMPARE(without_options("cal.json: is not a calibration (stormcell calibrate writes one)"),
+             QString("cal.json: is not a calibration (stormcell calibrate writes one)"));
     QCOMPARE(without_options("a--b.json: cannot be read (another)"), QString("a--b.json: cannot be read (another)"));
     QCOMPARE(without_options("odd)"), QString("odd)"));
     QCOMPARE(without_options(""), QString());

@@ -145,7 +145,7 @@ class Bf16RowsTest : public QObject {
           AttentionProblem p;
           p.heads = 4, p.kv_heads = 2, p.head_dim = 8, p.value_dim = value_dim, p.scale = 0.3f;
           p.sequences = 3, p.q_length = 9, p.k_length = 9;
-          // Of 9, 0 and 5 cells, in places with gaps or without.
+          // Sequences of 9, 0 and 5 cells, in places with gaps or without.
           const int32_t offsets[] = {0, 9, 9, 14}, ones[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 1, 2, 3, 4},
                         apart[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 0, 2, 3, 6, 8};
           p.q_offsets = p.k_offsets = offsets;

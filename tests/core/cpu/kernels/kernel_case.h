@@ -1,4 +1,5 @@
-// What the kernel tests share: guarded buffers, seeded numbers, every instruction set, comparison with double loops.
+// Parts that the kernel tests share: guarded buffers, seeded numbers, every instruction set, comparison with double
+// loops.
 #pragma once
 #include <QString>
 #include <bit>

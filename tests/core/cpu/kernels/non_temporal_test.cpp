@@ -1,4 +1,4 @@
-// What is stored past the caches is what is stored through them, at every alignment and length.
+// Results stored past the caches equal those stored through them, at every alignment and length.
 #include "core/cpu/kernels/non_temporal.h"
 
 #include <QTest>
