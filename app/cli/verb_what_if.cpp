@@ -32,6 +32,12 @@ class WhatIfVerb : public Verb {
         ->allow_extra_args(false);
     add_whole_number(app, "--k", k_, 1,
                      "Lets each cell take N branches where a router takes the k best (default: as the model).");
+    app.add_option("--capacity", capacities_,
+                   "Gives each branch room for 8 cells of a sequence (8), for 1.25 times its even share of a batch "
+                   "(1.25x) or for all cells (all), of one router or of all that have a capacity; may be repeated "
+                   "(default: as the model).")
+        ->type_name("[ROUTER=]CAPACITY")
+        ->allow_extra_args(false);
     add_text(app, "--force", what_if_.intervention.force,
              "Gives routers their choices from a file that run --outputs wrote (default: none).", "F.safetensors");
     add_measure_option(app, what_if_.measure_seconds, experiment_);
@@ -43,6 +49,8 @@ class WhatIfVerb : public Verb {
     for (const std::string& text : off_) what_if_.intervention.off.push_back(parse_branch(text));
     if (k_ > 1 << 20) bad_input("--k", std::to_string(k_) + " is more than any router has branches", "use fewer");
     what_if_.intervention.k = static_cast<int32_t>(k_);
+    for (const std::string& text : capacities_)
+      what_if_.intervention.capacities.push_back(parse_capacity_change("--capacity", text));
     what_if_.measuring_program = kThisProgram;
     RunResult result(json_, what_if_.session, console);
     const auto experiment = Experiment::open(experiment_, console.progress());
@@ -52,7 +60,7 @@ class WhatIfVerb : public Verb {
  private:
   ExperimentOptions experiment_;
   WhatIfOptions what_if_;
-  std::vector<std::string> off_;
+  std::vector<std::string> off_, capacities_;
   int64_t k_ = 0;
   std::string json_;
 };

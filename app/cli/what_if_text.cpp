@@ -95,6 +95,17 @@ std::string verified_text(const WhatIfFigures& f) {
   return "both runs are verified: the oracle made the same change; " + f.after->verified->text;
 }
 
+/// "12 choices found no place before, 40 after"; empty: none was dropped, and no capacity was changed.
+std::string dropped_text(const WhatIfFigures& f) {
+  int64_t before = 0, after = 0;
+  bool changed = false;
+  for (const LoadChange& r : f.routers)
+    before += r.dropped_before, after += r.dropped_after, changed = changed || !r.capacity.empty();
+  if (!changed && before == 0 && after == 0) return {};
+  return count_text(before) + " " + noun_for(before, "choice") + " found no place before, " + count_text(after) +
+         " after";
+}
+
 /// Lists each branch of the changed routers; only the first ones if there are many.
 std::string loads_text(const WhatIfFigures& f, bool verbose) {
   Rows rows = {{"router", "branch", "cells before", "share", "cells after", "share", ""}};
@@ -116,7 +127,12 @@ std::string loads_text(const WhatIfFigures& f, bool verbose) {
   if (rows.size() == 1) return {};
   std::string text = "\n" + table_text(rows, {1, 2, 3, 4, 5});
   if (more > 0) text += counted(more, "branch more", "branches more") + ": --all shows them\n";
-  return text + "cells without padding\n";
+  text += "cells without padding\n";
+  for (const LoadChange& r : f.routers)
+    if (!r.capacity.empty() || r.dropped_before > 0 || r.dropped_after > 0)
+      text += r.router + " dropped " + count_text(r.dropped_before) + " " + noun_for(r.dropped_before, "choice") +
+              " before, " + count_text(r.dropped_after) + " after, those of padding included\n";
+  return text;
 }
 
 }  // namespace
@@ -125,7 +141,10 @@ Page page_of(const WhatIfFigures& f, bool verbose) {
   Page page;
   page.conclusions = {"The routing was changed: " + first_of(f.changes) + ".", sentence_of(answers_text(f))};
   if (f.quality) page.conclusions.push_back(sentence_of("The " + f.measure + " is " + quality_text_of(f)));
-  if (const std::string cost = cost_text(f); !cost.empty()) page.conclusions.push_back(sentence_of("It takes " + cost));
+  std::string cost = cost_text(f);
+  if (!cost.empty()) cost = "It takes " + cost;
+  if (const std::string dropped = dropped_text(f); !dropped.empty()) add_to_list(cost, dropped, "; ");
+  if (!cost.empty()) page.conclusions.push_back(sentence_of(cost));
   page.conclusions.push_back(sentence_of(verified_text(f)));
   page.details = loads_text(f, verbose);
   if (!f.before->session.empty())

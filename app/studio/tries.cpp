@@ -249,6 +249,9 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
     if (!base.passes.contains(id)) words << tr_tries("%1 on").arg(name_of_pass(id));
   for (const auto& [id, parameters] : base.passes)
     if (!changed.passes.contains(id)) words << tr_tries("%1 off").arg(name_of_pass(id));
+  if (was.capacities != is.capacities)
+    words << (is.capacities.empty() ? tr_tries("the model's own capacity")
+                                    : tr_tries("capacity %1").arg(capacities_text(is)));
   if (was.k != is.k) words << (is.k > 0 ? QString("k %1").arg(is.k) : tr_tries("the model's own k"));
   if (was.force != is.force)
     words << (is.force.empty() ? tr_tries("choices of the routers") : tr_tries("choices of %1").arg(qt(is.force)));
@@ -261,6 +264,19 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
   for (const RouterThreshold& exit : exits) values << QString::number(exit.threshold);
   return words << (one ? tr_tries("threshold %1").arg(values.front())
                        : tr_tries("thresholds %1").arg(values.join(" ")));
+}
+
+QString capacities_text(const Intervention& intervention) {
+  QStringList words;
+  for (const CapacityChange& capacity : intervention.capacities) words << qt(to_text(capacity));
+  return words.join(' ');
+}
+
+std::vector<CapacityChange> capacities_of(const QString& text) {
+  std::vector<CapacityChange> changes;
+  for (const QString& word : text.simplified().split(' ', Qt::SkipEmptyParts))
+    changes.push_back(parse_capacity_change("Capacity", word.toStdString()));
+  return changes;
 }
 
 QString TryRow::text() const {
@@ -309,6 +325,8 @@ QString command_of_try(const TrySettings& settings, const QString& session, cons
     for (const BranchOff& branch : change.off)
       words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
     if (change.k > 0) words << "--k" << QString::number(change.k);
+    for (const CapacityChange& capacity : change.capacities)
+      words << "--capacity" << shell_quoted(qt(to_text(capacity)));
     if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
   } else if (holds || !change.empty()) {
     words << "--config" << shell_quoted(config);

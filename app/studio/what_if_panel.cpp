@@ -252,6 +252,12 @@ void WhatIfPanel::add_changes() {
         settings.intervention.k = text.isEmpty() ? 0 : bounded_number<int32_t>("k", text.toStdString(), kBranches);
       });
   add_line(
+      tr("Capacity"), tr("the model's own"),
+      tr("Room of each branch: 8 cells of a sequence (8), 1.25 times its even share of a batch (1.25x), or all cells "
+         "(all); of one router with its name: ROUTER=8, several with blanks between"),
+      [](const TrySettings& settings) { return capacities_text(settings.intervention); },
+      [](const QString& text, TrySettings& settings) { settings.intervention.capacities = capacities_of(text); });
+  add_line(
       tr("Forced choices"), tr("a file"), tr("Choices that routers are given: a file that `run --outputs` wrote"),
       [](const TrySettings& settings) { return QString::fromStdString(settings.intervention.force); },
       [](const QString& text, TrySettings& settings) { settings.intervention.force = text.toStdString(); });

@@ -127,7 +127,7 @@ class ForwardPass : public Workload {
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
-  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, if there are any
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with what was changed for the oracle too, if anything was
 };
 
 /// New tokens behind each input, greedily.

@@ -19,9 +19,22 @@ namespace {
 
 void check_intervention_of(const ExperimentState& state, const Intervention& intervention) {
   if (intervention.empty())
-    bad_input("what-if", "nothing is to be changed", "use --off ROUTER/BRANCH, --k N or --force FILE");
+    bad_input("what-if", "nothing is to be changed", "use --off ROUTER/BRANCH, --k N, --capacity N or --force FILE");
   if (work_phase(state.options.phase) != WorkPhase::forward)
     bad_input("--phase", "what-if changes a forward pass", "leave it out");
+}
+
+/// "8 cells a branch", "all cells".
+std::string capacity_words(const Capacity& capacity) {
+  switch (capacity.unit) {
+    case Capacity::Unit::cells:
+      return counted(static_cast<int64_t>(capacity.value), "cell") + " a branch of each sequence";
+    case Capacity::Unit::factor:
+      return to_text(capacity) + " the even share of a batch a branch";
+    case Capacity::Unit::all:
+      break;
+  }
+  return "all cells";
 }
 
 std::vector<std::string> sentences_of(const Workload& work) {
@@ -30,18 +43,23 @@ std::vector<std::string> sentences_of(const Workload& work) {
   for (const auto& [router, off] : branches_off(wanted))
     for (const int32_t b : off) sentences.push_back(router + "/" + std::to_string(b) + " is off");
   if (wanted.k > 0) sentences.push_back("each cell takes " + counted(wanted.k, "branch"));
+  for (const CapacityChange& change : wanted.capacities)
+    sentences.push_back((change.router.empty() ? "each router" : change.router) + std::string(" serves ") +
+                        capacity_words(change.capacity));
   if (const ForcedChoices* forced = work.forced())
     sentences.push_back("choices of " + counted(std::ssize(forced->routers()), "router") + " are those of " +
                         forced->file());
   return sentences;
 }
 
-/// Routers that the intervention mentions, in running order; k concerns all.
+/// Routers that the intervention mentions, in running order; k concerns all that take one.
 std::vector<LoadChange> loads_of(const Workload& work, const RunSummaryFigures& before,
                                  const RunSummaryFigures& after) {
   const BranchesOff off = branches_off(work.intervention());
+  const Capacities capacities = changed_capacities(*work.graph(), work.intervention());
   std::set<std::string> named;
   for (const auto& [router, branches] : off) named.insert(router);
+  for (const auto& [router, capacity] : capacities) named.insert(router);
   if (work.forced())
     for (const std::string& router : work.forced()->routers()) named.insert(router);
   std::vector<LoadChange> loads;
@@ -49,7 +67,9 @@ std::vector<LoadChange> loads_of(const Workload& work, const RunSummaryFigures& 
     const RouterFigures &a = before.routing[r], &b = after.routing[r];
     if (!named.contains(a.router) && a.fan_out == b.fan_out) continue;
     const auto at = off.find(a.router);
-    loads.push_back({a.router, at == off.end() ? std::vector<int32_t>() : at->second, a.load_real, b.load_real});
+    const auto room = capacities.find(a.router);
+    loads.push_back({a.router, at == off.end() ? std::vector<int32_t>() : at->second, a.load_real, b.load_real,
+                     room == capacities.end() ? std::string() : to_text(room->second), a.dropped, b.dropped});
   }
   return loads;
 }

@@ -17,6 +17,7 @@
 
 #include "core/base/progress.h"
 #include "core/cell/decision.h"
+#include "core/cell/intervention.h"
 #include "core/graph/graph.h"
 #include "core/oracle/oracle_tensor.h"
 #include "core/weights/weight_source.h"
@@ -58,6 +59,8 @@ struct OracleOptions {
   /// Branches by router that may not be chosen. The graph does not contain this: the oracle itself chooses among the
   /// others.
   std::map<std::string, std::vector<int32_t>, std::less<>> off = {};
+  /// Capacities by router, in the place of what the graph says: the oracle itself counts the places.
+  std::map<std::string, Capacity, std::less<>> capacities = {};
   int threads = 1;
   bool keep_values = false;  ///< keeps every value of the run (for tests); the last one if it is computed several times
   bool keep_scores = false;

@@ -210,8 +210,7 @@ class Walk {
       replayed = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
-    const auto off = options_.off.find(node.name);
-    Scores scores = decide(call, replayed, off == options_.off.end() ? nullptr : &off->second, held, made.free_choice);
+    Scores scores = decide(call, replayed, changed_rule(node.name), held, made.free_choice);
     made.choice.assign(view.choice, view.choice + slots);
     made.weight.assign(view.choice_weight, view.choice_weight + slots);
     made.margin.assign(view.margin, view.margin + held.cells);
@@ -221,6 +220,12 @@ class Walk {
       made.bias = std::move(scores.bias);
     }
     result_.decisions.push_back(std::move(made));
+  }
+  ChangedRule changed_rule(const std::string& router) const {
+    const auto off = options_.off.find(router);
+    const auto capacity = options_.capacities.find(router);
+    return {off == options_.off.end() ? nullptr : &off->second,
+            capacity == options_.capacities.end() ? nullptr : &capacity->second};
   }
   /// Picks the choices of the cells that came from those given for all cells of the dense space.
   static std::vector<int32_t> choices_of_came(const OracleDecision& made, const std::vector<int32_t>& all) {

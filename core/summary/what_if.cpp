@@ -24,7 +24,13 @@ ordered quality_json(const QualityChange& q) {
 }
 
 ordered load_json(const LoadChange& r) {
-  return {{"router", r.router}, {"off", r.off}, {"load_before", r.before}, {"load_after", r.after}};
+  return {{"router", r.router},
+          {"off", r.off},
+          {"capacity", text_or_null(r.capacity)},
+          {"load_before", r.before},
+          {"load_after", r.after},
+          {"dropped_before", r.dropped_before},
+          {"dropped_after", r.dropped_after}};
 }
 
 /// The figures of one run, without those that both share.

@@ -29,6 +29,8 @@ struct LoadChange {
   std::string router;
   std::vector<int32_t> off;  ///< its branches that are off
   std::vector<int64_t> before, after;
+  std::string capacity = {};                      ///< "8", "1.25x", "all"; empty: it was not changed
+  int64_t dropped_before = 0, dropped_after = 0;  ///< choices that a capacity dropped, padding included
 };
 
 struct WhatIfFigures {

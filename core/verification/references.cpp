@@ -40,6 +40,7 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   const ExperimentState& s = work_.state();
   OracleOptions options;
   options.off = branches_off(work_.intervention());
+  options.capacities = changed_capacities(graph, work_.intervention());
   // Replayed choices of a plan hold the forced ones already.
   const ForcedChoices* forced = work_.forced();
   const bool replays = !replay.empty();
