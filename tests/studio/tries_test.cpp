@@ -41,6 +41,7 @@ class TriesTest : public QObject {
     TrySettings settings = some_settings();
     settings.experiment.dtype = "bf16";
     settings.intervention.off = {{"a.router", 3}};
+    settings.intervention.capacities = {{"a.router", {Capacity::Unit::factor, 1.25}}, {{}, {}}};
     settings.exits = {{"exit", 0.5}};
     RunLine run = line_of_try(1, settings);
     QVERIFY(try_settings(run) == settings);
@@ -104,10 +105,14 @@ class TriesTest : public QObject {
     changed.experiment.dtype = "bf16";
     changed.intervention.off = {{"a.router", 3}};
     changed.intervention.k = 2;
+    changed.intervention.capacities = {{"a.router", {Capacity::Unit::factor, 1.25}}, {{}, {}}};
     changed.exits = {{"exit", 0.5}, {"next", 0.5}};
-    QCOMPARE(changes_between(base, changed), (QStringList{"dtype bf16", "a.router/3 off", "k 2", "threshold 0.5"}));
+    QCOMPARE(changes_between(base, changed),
+             (QStringList{"dtype bf16", "a.router/3 off", "capacity a.router=1.25x all", "k 2", "threshold 0.5"}));
     QCOMPARE(changes_between(changed, base),
-             (QStringList{"dtype at its default", "a.router/3 on", "the model's own k", "the model's own thresholds"}));
+             (QStringList{"dtype at its default", "a.router/3 on", "the model's own capacity", "the model's own k",
+                          "the model's own thresholds"}));
+    QVERIFY(capacities_of(capacities_text(changed.intervention)) == changed.intervention.capacities);
   }
 
   void a_row_tells_the_change_and_the_answers_of_its_run() {
@@ -155,6 +160,10 @@ class TriesTest : public QObject {
     settings.intervention.off = {{"a.router", 3}};
     QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
              QString("stormcell what-if demo:switch-names --data demo:switch-names --off a.router/3 -o s.storm"));
+    settings.intervention.capacities = {{{}, {Capacity::Unit::cells, 8}}};
+    QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
+             QString("stormcell what-if demo:switch-names --data demo:switch-names --off a.router/3 --capacity 8 -o "
+                     "s.storm"));
     settings.exits = {{"exit", 0.5}};
     QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
              QString("stormcell run demo:switch-names --data demo:switch-names --config try-2.json -o s.storm"));
