@@ -195,8 +195,8 @@ class Walk {
     const int32_t* replayed = nullptr;
     std::vector<int32_t> forced;
     const size_t slots = made.shape.slot_count();
-    if (const auto all = options_.forced.find(node.name); all != options_.forced.end()) {
-      forced = choices_of_came(made, all->second);
+    if (const std::vector<int32_t>* all = forced_choices(made)) {
+      forced = choices_of_came(made, *all);
       replayed = forced.data();
     } else if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
@@ -220,6 +220,13 @@ class Walk {
       made.bias = std::move(scores.bias);
     }
     result_.decisions.push_back(std::move(made));
+  }
+  /// The choices that this execution is forced to; null: it is not forced.
+  const std::vector<int32_t>* forced_choices(const OracleDecision& made) const {
+    const auto at = options_.forced.find(made.router);
+    if (at == options_.forced.end() || made.execution >= std::ssize(at->second)) return nullptr;
+    const std::vector<int32_t>& choices = at->second[made.execution];
+    return choices.empty() ? nullptr : &choices;
   }
   ChangedRule changed_rule(const std::string& router) const {
     const auto off = options_.off.find(router);

@@ -33,6 +33,15 @@ ordered load_json(const LoadChange& r) {
           {"dropped_after", r.dropped_after}};
 }
 
+ordered text_json(const ChangedText& t) {
+  return {{"item", t.item},
+          {"first_token", t.place},
+          {"token_before", or_null(t.token_before)},
+          {"token_after", or_null(t.token_after)},
+          {"before", t.before},
+          {"after", t.after}};
+}
+
 /// The figures of one run, without those that both share.
 ordered run_json(const RunSummaryFigures& run) {
   const ordered all = ordered::parse(to_json(run));
@@ -54,6 +63,7 @@ std::string to_json(const WhatIfFigures& f) {
   j["outputs"] = count_json(f.outputs);
   j["answer"] = text_or_null(f.answer);
   j["answers"] = f.answers ? count_json(*f.answers) : ordered();
+  j["texts"] = list_of(f.texts, text_json);
   j["quality"] = nullptr;
   if (f.quality) {
     j["quality"] = {{"measure", f.measure}, {"unit", f.unit}, {"more_is_better", f.more_is_better}};

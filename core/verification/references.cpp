@@ -18,9 +18,8 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
 }
 
 void take_forced_as_chosen(const ForcedChoices& forced, int64_t batch, std::vector<JudgedDecision>& decisions) {
-  const ForcedChoices::OfBatch& choices = forced.choices(batch);
   for (JudgedDecision& d : decisions)
-    if (choices.contains(d.router) && !d.free_choice.empty()) d.free_choice = d.choice;
+    if (!d.free_choice.empty() && forced.forces(batch, d.router, d.execution)) d.free_choice = d.choice;
 }
 
 Observed References::running(const Batch& batch) const {

@@ -302,7 +302,7 @@ class ContractWhatIfTest : public QObject {
     const auto refused = [&](const Arguments& more, const std::string& where, const std::string& words) {
       return defect_of_refusal(planted.what_if(more), where, words);
     };
-    const std::array<std::string, 15> defects = {
+    const std::array<std::string, 16> defects = {
         refused({"--capacity", "8"}, "--capacity", "1.25x"),
         refused({"--capacity", "none"}, "--capacity", "none"),
         refused({"--capacity", "stages.0.block.0.mlp=1x"}, "--capacity", kRouter),
@@ -318,7 +318,8 @@ class ContractWhatIfTest : public QObject {
         refused({"--force", planted.scratch.path("none")}, planted.scratch.path("none"), ""),
         refused({"--force", planted.scratch.path("model/model.safetensors")},
                 planted.scratch.path("model/model.safetensors"), "run --outputs"),
-        refused({"--phase", "decode", "--off", branch(1)}, "--phase", "what-if"),
+        refused({"--phase", "decode", "--off", branch(1)}, planted.model, "cannot generate"),
+        refused({"--phase", "both", "--off", branch(1)}, "--phase", "one phase"),
         refused({"--off", branch(1), "-o", "-"}, "-o", "standard output"),
     };
     for (const std::string& defect : defects) QVERIFY2(defect.empty(), defect.c_str());
