@@ -193,4 +193,23 @@ Page page_of(const WhatIfFigures& f, bool verbose) {
   return page;
 }
 
+Page page_of(const ReplayFigures& f, bool verbose) {
+  const auto token = [](int64_t n) { return count_text(n) + " " + noun_for(n, "token"); };
+  Page page;
+  page.conclusions = {
+      "The choices of the recording were changed: " + first_of(f.changes) + ".",
+      count_text(f.changed_tokens) + " of " + token(f.tokens) + " in " + counted(f.requests, "request") +
+          " choose otherwise at some layer.",
+      "The file " + f.file + " holds them for " + f.format + ": " + f.documented + ".", "There, " + f.how + ".",
+      "Nothing was computed: what the model answers with these choices is only known where they are replayed."};
+  Rows rows = {{"router", "branches", "k", "choices changed", "of"}};
+  const size_t shown = verbose ? f.routers.size() : std::min(kMostBranches, f.routers.size());
+  for (size_t r = 0; r < shown; ++r) {
+    const ReplayedRouter& of = f.routers[r];
+    rows.push_back({of.router, count_text(of.branches), count_text(of.k), count_text(of.changed), count_text(of.of)});
+  }
+  page.details = "\n" + table_text(rows, {1, 2, 3, 4});
+  return page;
+}
+
 }  // namespace stormcell::cli

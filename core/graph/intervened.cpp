@@ -99,7 +99,7 @@ Capacity::Unit unit_of(const Protocol& protocol) {
   return takes(row, "capacity_factor") ? Capacity::Unit::factor : Capacity::Unit::all;
 }
 bool has_capacity(const Router& router) { return unit_of(router.protocol) != Capacity::Unit::all; }
-bool fits(const Capacity& capacity, const Router& router) {
+bool takes_capacity(const Capacity& capacity, const Router& router) {
   return has_capacity(router) && (capacity.unit == Capacity::Unit::all || capacity.unit == unit_of(router.protocol));
 }
 
@@ -132,10 +132,11 @@ void check_capacities(const std::vector<Router>& routers, const std::vector<Capa
                   "give one of them");
     if (!change.router.empty()) {
       const Router& router = router_of(routers, change.router, kCapacity);
-      if (!fits(change.capacity, router)) refuse_unit(router, change.capacity);
+      if (!takes_capacity(change.capacity, router)) refuse_unit(router, change.capacity);
       continue;
     }
-    if (std::any_of(routers.begin(), routers.end(), [&](const Router& r) { return fits(change.capacity, r); }))
+    if (std::any_of(routers.begin(), routers.end(),
+                    [&](const Router& r) { return takes_capacity(change.capacity, r); }))
       continue;
     if (routers.empty()) bad_input(kCapacity, "the model has no router", "none of its parts is chosen at run time");
     const auto limited = std::find_if(routers.begin(), routers.end(), has_capacity);
@@ -211,7 +212,7 @@ Capacities changed_capacities(const Graph& graph, const Intervention& interventi
   for (const Router& router : routers_of(graph))
     for (const bool named : {false, true})
       for (const CapacityChange& change : intervention.capacities)
-        if (fits(change.capacity, router) && (named ? change.router == router.name : change.router.empty()))
+        if (takes_capacity(change.capacity, router) && (named ? change.router == router.name : change.router.empty()))
           changed[router.name] = change.capacity;
   return changed;
 }
