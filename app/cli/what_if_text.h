@@ -9,7 +9,7 @@
 namespace stormcell::cli {
 
 Page page_of(const WhatIfFigures& figures, bool verbose);
-/// Of a recording: what was written, for whom, and how that program is given it.
+/// The page of a recording: what was written, for whom, and how that program is given it.
 Page page_of(const ReplayFigures& figures, bool verbose);
 
 }  // namespace stormcell::cli

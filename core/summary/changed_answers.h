@@ -23,8 +23,8 @@ struct AnswersChanged {
   ChangedCount outputs;                 ///< items of whose outputs any bit differs
   std::string answer;                   ///< "answer", "token", "pixel"; empty: the model's outputs are no answers
   std::optional<ChangedCount> answers;  ///< nothing: the same
-  /// Of texts: the place of the earliest token that differs, counted from 0, and the item whose text has it. Nothing: no
-  /// text differs, or nothing was decoded.
+  /// Place of the earliest token that differs, counted from 0, and the item whose text has it. Nothing: no text differs,
+  /// or nothing was decoded.
   std::optional<int64_t> first_token = {}, first_item = {};
 };
 
