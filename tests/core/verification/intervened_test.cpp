@@ -140,6 +140,28 @@ class IntervenedTest : public QObject {
     QVERIFY(!judged_with(c, intervened(plain, change), {}, *oracle, {{"moe", {}}}).passed);
   }
 
+  void another_capacity_passes_on_every_graph() {
+    int changed = 0;
+    for (uint64_t seed = 0; seed < static_cast<uint64_t>(drawn(40)); ++seed) {
+      const RandomCase c = make_random_case(seed);
+      Intervention change;
+      for (const CapacityChange& one :
+           {CapacityChange{{}, {Unit::cells, 1}}, CapacityChange{{}, {Unit::factor, 0.5}}}) {
+        Intervention alone;
+        alone.capacities = {one};
+        if (!changed_capacities(c.graph, alone).empty()) change.capacities.push_back(one);
+      }
+      if (change.capacities.empty()) continue;
+      ++changed;
+      check_intervention(c.graph, change);
+      const auto plain = std::make_shared<const Graph>(c.graph);
+      const Verification v = judged_with(c, intervened(plain, change), {}, *for_oracle(plain, change),
+                                         changed_capacities(c.graph, change));
+      QVERIFY2(v.passed, qPrintable(said(v) + QString::fromStdString(c.name)));
+    }
+    QVERIFY(changed > 0);
+  }
+
   void a_router_that_is_named_has_its_own_capacity() {
     const RandomCase c = four_experts_with_room(Unit::cells);
     Intervention change = capacity_of("moe", Unit::cells, 2);
