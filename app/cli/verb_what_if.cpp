@@ -69,7 +69,7 @@ class WhatIfVerb : public Verb {
     what_if_.intervention.k = static_cast<int32_t>(k_);
     for (const std::string& text : capacities_)
       what_if_.intervention.capacities.push_back(parse_capacity_change("--capacity", text));
-    if (is_recording(experiment_.model)) return replay(console);
+    if (is_recording(experiment_.model) || (!format_.empty() && experiment_.data.empty())) return replay(console);
     if (experiment_.data.empty()) bad_input("--data", "is missing", "name the data, or a recording instead of a model");
     if (!format_.empty())
       bad_input("--format", "is for recordings, and a model is run instead", "leave it out, or name a session");
@@ -88,6 +88,8 @@ class WhatIfVerb : public Verb {
   /// A recording is not run: its choices are changed and written for a program that replays them.
   int replay(Console& console) {
     if (!experiment_.data.empty()) bad_input("--data", "a recording has its own data", "leave it out");
+    for (const std::string& word : command_words(experiment_, "what-if"))
+      if (word.starts_with("--")) bad_input(word, "has no effect on a recording, which is not run", "leave it out");
     if (what_if_.intervention.empty())
       bad_input("what-if", "nothing is to be changed", "use --off ROUTER/BRANCH, --k N or --force FILE");
     const ReplayOptions options{experiment_.model, what_if_.intervention, format_, what_if_.session};

@@ -227,6 +227,7 @@ class ContractWhatIfRecordingTest : public QObject, private Imports {
             "keeps 1 branch");
     refused(scored_, "megatron", {"--capacity", "1"}, "--capacity", "no word");
     refused(scored_, "megatron", {"--off", "first/1", "--data", "random:1x4"}, "--data", "its own data");
+    refused(scored_, "megatron", {"--off", "first/1", "--batches", "1"}, "--batches", "not run");
     refused(plain_, "megatron", {"--off", "first/0"}, plain_ + "#1", "--record-scores");
     VERIFY_REFUSED((Arguments{"what-if", scored_, "--off", "first/1", "--format", "npy"}), "-o", "is missing");
     VERIFY_REFUSED((Arguments{"what-if", scored_, "--off", "first/1", "-o", file}), "--format", "is missing");
