@@ -158,7 +158,7 @@ std::vector<std::vector<int32_t>> by_turn(const TensorFile& file, const TensorPl
 
 ForcedChoices::ForcedChoices(const Intervention& intervention, const Graph& graph, const Dataset& data,
                              int64_t new_tokens)
-    : file_(intervention.force) {
+    : file_(intervention.force), decodes_(new_tokens > 0) {
   const TensorFile file(file_);
   Routers routers;
   add_routers(graph, graph.top, false, branches_off(intervention), routers);
@@ -208,7 +208,8 @@ const ForcedChoices::OfBatch& ForcedChoices::choices(int64_t batch) const {
 bool ForcedChoices::forces(int64_t batch, std::string_view router, int64_t execution) const {
   const OfBatch& of = choices(batch);
   const auto at = of.find(router);
-  return at != of.end() && execution < std::ssize(at->second) && !at->second[execution].empty();
+  if (at == of.end()) return false;
+  return !decodes_ || (execution < std::ssize(at->second) && !at->second[execution].empty());
 }
 
 ReplayedDecisions ForcedChoices::of(const Batch& batch, const Program& program, const Bindings& bindings) const {

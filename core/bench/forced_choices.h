@@ -39,6 +39,7 @@ class ForcedChoices {
 
  private:
   std::string file_;
+  bool decodes_;  ///< else each execution of a router has its first choices
   std::map<int64_t, OfBatch> batches_;
   std::set<std::string, std::less<>> of_prompt_;  ///< routers that decide outside of turns
 };

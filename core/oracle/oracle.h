@@ -52,10 +52,13 @@ using OracleReplay = std::map<std::string, std::vector<std::vector<int32_t>>, st
 
 struct OracleOptions {
   OracleReplay replay;  ///< routers that are not named decide freely
-  /// Forced choices by router and execution: [dense cells, fan_out] for every cell of the dense space above it,
-  /// whichever of them come; an empty one, and each behind the last, is not forced. They precede `replay`, and depend
-  /// neither on decisions of the routers above nor on padding that a plan leaves out.
-  OracleReplay forced = {};
+  /// Forced choices by router: [dense cells, fan_out] for every cell of the dense space above it, whichever of them
+  /// come; the same in each execution. They precede `replay`, and depend neither on decisions of the routers above nor
+  /// on padding that a plan leaves out.
+  std::map<std::string, std::vector<int32_t>, std::less<>> forced = {};
+  /// The same for single executions, in order, of routers that `forced` does not name; an empty one, and each behind
+  /// the last, is not forced.
+  OracleReplay forced_executions = {};
   /// Branches by router that may not be chosen. The graph does not contain this: the oracle itself chooses among the
   /// others.
   std::map<std::string, std::vector<int32_t>, std::less<>> off = {};

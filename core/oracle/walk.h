@@ -223,8 +223,9 @@ class Walk {
   }
   /// The choices that this execution is forced to; null: it is not forced.
   const std::vector<int32_t>* forced_choices(const OracleDecision& made) const {
-    const auto at = options_.forced.find(made.router);
-    if (at == options_.forced.end() || made.execution >= std::ssize(at->second)) return nullptr;
+    if (const auto all = options_.forced.find(made.router); all != options_.forced.end()) return &all->second;
+    const auto at = options_.forced_executions.find(made.router);
+    if (at == options_.forced_executions.end() || made.execution >= std::ssize(at->second)) return nullptr;
     const std::vector<int32_t>& choices = at->second[made.execution];
     return choices.empty() ? nullptr : &choices;
   }

@@ -44,7 +44,9 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   const ForcedChoices* forced = work_.forced();
   const bool replays = !replay.empty();
   options.replay = std::move(replay);
-  if (forced && !replays) options.forced = forced->choices(batch.index);
+  if (forced && !replays && tokens_ > 0) options.forced_executions = forced->choices(batch.index);
+  if (forced && !replays && tokens_ == 0)
+    for (const auto& [router, executions] : forced->choices(batch.index)) options.forced[router] = executions.front();
   options.threads = s.device->info().host_threads;
   options.cancel = progress_.cancel;
   options.keep_scores = true;
