@@ -11,11 +11,11 @@ namespace stormcell::testing {
 namespace {
 using Json = nlohmann::json;
 
-constexpr const char* kTokens = "6";
+constexpr const char* kNewTokens = "6";
 constexpr int kSequences = 4;
 
 Arguments decoding(const std::string& verb, const std::string& model, const Arguments& more) {
-  Arguments all = short_run(verb, model, "random:4x5", {"--max-new-tokens", kTokens});
+  Arguments all = short_run(verb, model, "random:4x5", {"--max-new-tokens", kNewTokens});
   if (verb != "generate") all.insert(all.end(), {"--phase", "decode"});
   all.insert(all.end(), more.begin(), more.end());
   return all;
