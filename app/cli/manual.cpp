@@ -13,6 +13,7 @@
 #include "core/experiment/pass_list.h"
 #include "core/exports/export_csv.h"
 #include "core/exports/export_formats.h"
+#include "core/exports/replay_file.h"
 #include "core/imports/import.h"
 #include "core/imports/recorder_scripts.h"
 #include "core/manual/bash_completion.h"
@@ -82,6 +83,7 @@ constexpr std::array kValues = {
     ValueRow{"SOLVER", "", [] { return ids_of_rows(placement_solvers()); }},
     ValueRow{"FORMAT", "export", [] { return ids_of_rows(export_formats()); }},
     ValueRow{"FORMAT", "import", [] { return ids_of_rows(import_formats()); }},
+    ValueRow{"FORMAT", "what-if", [] { return ids_of_rows(replay_formats()); }},
     ValueRow{"WHAT", "export", csv_words},
     ValueRow{"NAME", "recorder", recorder_words},
     ValueRow{"VERB", "", verb_words},

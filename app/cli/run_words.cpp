@@ -83,11 +83,13 @@ std::string costs_sentence(const RunSummaryFigures& f) {
 }
 
 /// The words of the same model and data for another verb; empty: an older summary lacks them.
-std::vector<std::string> words_for(const std::string& verb, const std::string& settings) {
-  std::optional<ExperimentOptions> options = parse_settings(settings);
+std::vector<std::string> words_for(const std::string& verb, const RunSummaryFigures& f) {
+  std::optional<ExperimentOptions> options = parse_settings(f.settings);
   if (!options) return {};
-  // A run stores what it took for these; here each has its default again.
+  // A run stores what it took for these; here each has its default again. A number format is repeated only if the
+  // weights were converted to it: nobody measured another one.
   options->batch = 0, options->threads = 0;
+  if (!f.verified || !f.verified->format) options->dtype.clear();
   std::vector<std::string> words = command_words(*options, verb);
   words.insert(words.begin(), verb);
   return words;
@@ -101,7 +103,7 @@ std::string next_of(const RunSummaryFigures& f) {
     return kind == RunKind::profile ? next_command({"analyze", run})
                                     : next_command({"report", run, "-o", "report.html"});
   if (kind == RunKind::optimize) return {};
-  std::vector<std::string> words = words_for(kind == RunKind::run ? "optimize" : "profile", f.settings);
+  std::vector<std::string> words = words_for(kind == RunKind::run ? "optimize" : "profile", f);
   if (words.empty()) return {};
   if (kind == RunKind::profile) words.insert(words.end(), {"-o", "S.storm"});
   return next_command(words);

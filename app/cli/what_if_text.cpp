@@ -33,7 +33,20 @@ std::string first_of(const std::vector<std::string>& all) {
   return text;
 }
 
+/// "2 of 10 texts differ, the earliest at token 3 of text 7; 12 of 80 tokens differ". Tokens and texts count from 0.
+std::string texts_text(const WhatIfFigures& f) {
+  if (f.outputs.changed == 0) return "no text differs, nor any token";
+  const auto differs = [](const ChangedCount& c) { return c.changed == 1 ? " differs" : " differ"; };
+  std::string text = part_text(f.outputs, f.item) + differs(f.outputs) + share_of(f.outputs);
+  if (const auto& changed = f.after->changed; changed && changed->first_token && changed->first_item)
+    text +=
+        ", the earliest at token " + count_text(*changed->first_token) + " of text " + count_text(*changed->first_item);
+  if (f.answers) text += "; " + part_text(*f.answers, f.answer) + differs(*f.answers) + share_of(*f.answers);
+  return text;
+}
+
 std::string answers_text(const WhatIfFigures& f) {
+  if (f.item == kDecodedItem) return texts_text(f);
   if (f.outputs.changed == 0)
     return "no bit of any output differs" + (f.answers ? ", nor any " + f.answer : std::string());
   const std::string of_items = "some bit of the outputs of " + part_text(f.outputs, f.item) + share_of(f.outputs);
@@ -95,6 +108,17 @@ std::string verified_text(const WhatIfFigures& f) {
   return "both runs are verified: the oracle made the same change; " + f.after->verified->text;
 }
 
+/// "12 choices found no place before, 40 after"; empty: none was dropped, and no capacity was changed.
+std::string dropped_text(const WhatIfFigures& f) {
+  int64_t before = 0, after = 0;
+  bool changed = false;
+  for (const LoadChange& r : f.routers)
+    before += r.dropped_before, after += r.dropped_after, changed = changed || !r.capacity.empty();
+  if (!changed && before == 0 && after == 0) return {};
+  return count_text(before) + " " + noun_for(before, "choice") + " found no place before, " + count_text(after) +
+         " after";
+}
+
 /// Lists each branch of the changed routers; only the first ones if there are many.
 std::string loads_text(const WhatIfFigures& f, bool verbose) {
   Rows rows = {{"router", "branch", "cells before", "share", "cells after", "share", ""}};
@@ -116,7 +140,39 @@ std::string loads_text(const WhatIfFigures& f, bool verbose) {
   if (rows.size() == 1) return {};
   std::string text = "\n" + table_text(rows, {1, 2, 3, 4, 5});
   if (more > 0) text += counted(more, "branch more", "branches more") + ": --all shows them\n";
-  return text + "cells without padding\n";
+  text += "cells without padding\n";
+  for (const LoadChange& r : f.routers)
+    if (!r.capacity.empty() || r.dropped_before > 0 || r.dropped_after > 0)
+      text += r.router + " dropped " + count_text(r.dropped_before) + " " + noun_for(r.dropped_before, "choice") +
+              " before, " + count_text(r.dropped_after) + " after, those of padding included\n";
+  return text;
+}
+
+/// On one line, cut between two characters.
+std::string cut_text(const std::string& text) {
+  constexpr size_t kMost = 36;
+  std::string line;
+  for (const char c : text) line += static_cast<unsigned char>(c) < ' ' || c == 0x7f ? ' ' : c;
+  if (line.size() <= kMost) return line;
+  size_t end = kMost;
+  while (end > 0 && (static_cast<unsigned char>(line[end]) & 0xc0) == 0x80) --end;
+  return line.substr(0, end) + "...";
+}
+
+/// Texts that differ; only the first ones if there are many.
+std::string texts_table(const WhatIfFigures& f, bool verbose) {
+  constexpr size_t kShown = 8;
+  if (f.texts.empty()) return {};
+  Rows rows = {{"text", "first other token", "before", "after"}};
+  const size_t shown = verbose ? f.texts.size() : std::min(kShown, f.texts.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const ChangedText& t = f.texts[i];
+    rows.push_back({count_text(t.item), count_text(t.place), cut_text(t.before), cut_text(t.after)});
+  }
+  std::string text = "\n" + table_text(rows, {0, 1});
+  const auto more = static_cast<int64_t>(f.texts.size() - shown);
+  if (more > 0) text += counted(more, "text") + " more: --all shows them\n";
+  return text;
 }
 
 }  // namespace
@@ -125,12 +181,34 @@ Page page_of(const WhatIfFigures& f, bool verbose) {
   Page page;
   page.conclusions = {"The routing was changed: " + first_of(f.changes) + ".", sentence_of(answers_text(f))};
   if (f.quality) page.conclusions.push_back(sentence_of("The " + f.measure + " is " + quality_text_of(f)));
-  if (const std::string cost = cost_text(f); !cost.empty()) page.conclusions.push_back(sentence_of("It takes " + cost));
+  std::string cost = cost_text(f);
+  if (!cost.empty()) cost = "It takes " + cost;
+  if (const std::string dropped = dropped_text(f); !dropped.empty()) add_to_list(cost, dropped, "; ");
+  if (!cost.empty()) page.conclusions.push_back(sentence_of(cost));
   page.conclusions.push_back(sentence_of(verified_text(f)));
-  page.details = loads_text(f, verbose);
+  page.details = texts_table(f, verbose) + loads_text(f, verbose);
   if (!f.before->session.empty())
     page.details += f.before->session + ": run " + std::to_string(f.before->session_run) + " as the model came, run " +
                     std::to_string(f.after->session_run) + " with the change\n";
+  return page;
+}
+
+Page page_of(const ReplayFigures& f, bool verbose) {
+  const auto token = [](int64_t n) { return count_text(n) + " " + noun_for(n, "token"); };
+  Page page;
+  page.conclusions = {
+      "The choices of the recording were changed: " + first_of(f.changes) + ".",
+      count_text(f.changed_tokens) + " of " + token(f.tokens) + " in " + counted(f.requests, "request") +
+          " choose otherwise at some layer.",
+      "The file " + f.file + " holds them for " + f.format + ": " + f.documented + ".", "There, " + f.how + ".",
+      "Nothing was computed: what the model answers with these choices is only known where they are replayed."};
+  Rows rows = {{"router", "branches", "k", "choices changed", "of"}};
+  const size_t shown = verbose ? f.routers.size() : std::min(kMostBranches, f.routers.size());
+  for (size_t r = 0; r < shown; ++r) {
+    const ReplayedRouter& of = f.routers[r];
+    rows.push_back({of.router, count_text(of.branches), count_text(of.k), count_text(of.changed), count_text(of.of)});
+  }
+  page.details = "\n" + table_text(rows, {1, 2, 3, 4});
   return page;
 }
 

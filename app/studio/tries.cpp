@@ -53,7 +53,8 @@ QString time_of(const PlanFigures& plan) {
 
 /// "3 of 60 answers changed", "no bit of any output changed".
 QString answers_of(const AnswersChanged& changed) {
-  if (changed.outputs.changed == 0) return tr_tries("no bit of any output changed");
+  if (changed.outputs.changed == 0)
+    return changed.item == kDecodedItem ? tr_tries("no text changed") : tr_tries("no bit of any output changed");
   const auto part = [](const ChangedCount& c, const std::string& noun) {
     QString text =
         tr_tries("%1 of %2 changed").arg(views::count_text(c.changed), views::counted_text(c.of, noun.c_str()));
@@ -62,6 +63,11 @@ QString answers_of(const AnswersChanged& changed) {
           QString(" [%1, %2]").arg(views::percent_text((*c.share_ci95)[0]), views::percent_text((*c.share_ci95)[1]));
     return text;
   };
+  if (changed.first_token && changed.first_item)
+    return tr_tries("%1, %2, first token %3 of text %4")
+        .arg(part(changed.outputs, changed.item), part(*changed.answers, changed.answer))
+        .arg(*changed.first_token)
+        .arg(*changed.first_item);
   return changed.answers ? part(*changed.answers, changed.answer) : part(changed.outputs, changed.item);
 }
 
@@ -141,8 +147,8 @@ TryRequest try_request(const SessionOverview& session, const RunLine& shown, con
 }
 
 QString refusal_of(const TrySettings& wanted) {
-  if (!wanted.intervention.empty() && work_phase(wanted.experiment.phase) != WorkPhase::forward)
-    return tr_tries("A change of the routing is one of a forward pass: choose a run of that, not of decoding.");
+  if (!wanted.intervention.empty() && work_phase(wanted.experiment.phase) == WorkPhase::both)
+    return tr_tries("A change of the routing is one of a single phase: choose a run of one.");
   return {};
 }
 
@@ -249,6 +255,9 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
     if (!base.passes.contains(id)) words << tr_tries("%1 on").arg(name_of_pass(id));
   for (const auto& [id, parameters] : base.passes)
     if (!changed.passes.contains(id)) words << tr_tries("%1 off").arg(name_of_pass(id));
+  if (was.capacities != is.capacities)
+    words << (is.capacities.empty() ? tr_tries("the model's own capacity")
+                                    : tr_tries("capacity %1").arg(capacities_text(is)));
   if (was.k != is.k) words << (is.k > 0 ? QString("k %1").arg(is.k) : tr_tries("the model's own k"));
   if (was.force != is.force)
     words << (is.force.empty() ? tr_tries("choices of the routers") : tr_tries("choices of %1").arg(qt(is.force)));
@@ -261,6 +270,19 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
   for (const RouterThreshold& exit : exits) values << QString::number(exit.threshold);
   return words << (one ? tr_tries("threshold %1").arg(values.front())
                        : tr_tries("thresholds %1").arg(values.join(" ")));
+}
+
+QString capacities_text(const Intervention& intervention) {
+  QStringList words;
+  for (const CapacityChange& capacity : intervention.capacities) words << qt(to_text(capacity));
+  return words.join(' ');
+}
+
+std::vector<CapacityChange> capacities_of(const QString& text) {
+  std::vector<CapacityChange> changes;
+  for (const QString& word : text.simplified().split(' ', Qt::SkipEmptyParts))
+    changes.push_back(parse_capacity_change("Capacity", word.toStdString()));
+  return changes;
 }
 
 QString TryRow::text() const {
@@ -299,7 +321,7 @@ std::vector<TryRow> try_rows(const SessionOverview& session) {
 
 QString command_of_try(const TrySettings& settings, const QString& session, const QString& config) {
   const Intervention& change = settings.intervention;
-  // Only a configuration holds thresholds and passes; what-if has no phase and no annotations.
+  // Only a configuration holds thresholds and passes; what-if has no annotations.
   const bool holds = !settings.exits.empty() || !settings.passes.empty();
   const bool plain = !holds && settings.experiment.annotations.empty();
   const char* verb = plain && !change.empty() ? "what-if" : "run";
@@ -309,6 +331,8 @@ QString command_of_try(const TrySettings& settings, const QString& session, cons
     for (const BranchOff& branch : change.off)
       words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
     if (change.k > 0) words << "--k" << QString::number(change.k);
+    for (const CapacityChange& capacity : change.capacities)
+      words << "--capacity" << shell_quoted(qt(to_text(capacity)));
     if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
   } else if (holds || !change.empty()) {
     words << "--config" << shell_quoted(config);

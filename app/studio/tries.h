@@ -76,6 +76,11 @@ QStringList changes_between(const TrySettings& base, const TrySettings& changed)
 /// The word of an option as the command line takes it; empty: it is at its default.
 std::string word_of(const Setting& setting, const ExperimentOptions& options);
 
+/// Capacities as the panel has them, with blanks between: "8", "a.router=1.25x". Empty: the model's own.
+QString capacities_text(const Intervention& intervention);
+/// Throws Error(bad_input).
+std::vector<CapacityChange> capacities_of(const QString& text);
+
 /// One run in the list; a text is empty if the run has no such figure.
 struct TryRow {
   int64_t run = 0;

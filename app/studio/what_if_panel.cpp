@@ -3,6 +3,7 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
+#include <QEvent>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -19,6 +20,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/studio/branches_off_list.h"
 #include "app/studio/pass_switches.h"
 #include "app/studio/wheel_filter.h"
 #include "core/base/bounded_number.h"
@@ -80,16 +82,8 @@ std::vector<std::string> exits_of(const SessionOverview& session, const RunLine&
   return named;
 }
 
-QString branch_name(const BranchOff& branch) {
-  return QString("%1/%2").arg(QString::fromStdString(branch.router)).arg(branch.branch);
-}
-
-/// Names of routers differ at their ends; a button must not make the panel wider than its dock.
-QString short_name(const BranchOff& branch) {
-  constexpr qsizetype kMost = 20;
-  const QString name = branch_name(branch);
-  return name.size() <= kMost ? name : QString(QChar(0x2026)) + name.right(kMost);
-}
+/// Lines of a fault that have their room, whether there is a fault or not.
+constexpr int kFaultLines = 3;
 
 }  // namespace
 
@@ -102,8 +96,8 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   off_ = new QPushButton(changes);
   off_->setAccessibleName(tr("Switch the branch off"));
   column->addWidget(off_);
-  off_list_ = new QVBoxLayout();
-  column->addLayout(off_list_);
+  off_list_ = new BranchesOffList(changes);
+  column->addWidget(off_list_);
   form_ = new QFormLayout();
   form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   column->addLayout(form_);
@@ -131,9 +125,13 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   fault_->setWordWrap(true);
   fault_->setTextFormat(Qt::PlainText);
   fault_->setAccessibleName(tr("Why it cannot be tried"));
-  fault_->hide();
+  fault_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
   rows->addWidget(fault_);
+  reserve_room();
   add_tries();
+  connect(off_list_, &BranchesOffList::on_wanted, this, [this](const QString& router, int branch) {
+    ask([&](TrySettings& settings) { std::erase(settings.intervention.off, BranchOff{router.toStdString(), branch}); });
+  });
   connect(off_, &QPushButton::clicked, this, [this] {
     ask([branch = BranchOff{selection_.router.toStdString(), selection_.branch}](TrySettings& settings) {
       settings.intervention.off.push_back(branch);
@@ -252,6 +250,12 @@ void WhatIfPanel::add_changes() {
         settings.intervention.k = text.isEmpty() ? 0 : bounded_number<int32_t>("k", text.toStdString(), kBranches);
       });
   add_line(
+      tr("Capacity"), tr("the model's own"),
+      tr("Room of each branch: 8 cells of a sequence (8), 1.25 times its even share of a batch (1.25x), or all cells "
+         "(all); of one router with its name: ROUTER=8, several with blanks between"),
+      [](const TrySettings& settings) { return capacities_text(settings.intervention); },
+      [](const QString& text, TrySettings& settings) { settings.intervention.capacities = capacities_of(text); });
+  add_line(
       tr("Forced choices"), tr("a file"), tr("Choices that routers are given: a file that `run --outputs` wrote"),
       [](const TrySettings& settings) { return QString::fromStdString(settings.intervention.force); },
       [](const QString& text, TrySettings& settings) { settings.intervention.force = text.toStdString(); });
@@ -278,6 +282,7 @@ void WhatIfPanel::add_tries() {
   tries_->setSelectionMode(QAbstractItemView::ExtendedSelection);
   tries_->setWordWrap(true);
   tries_->setSpacing(3);
+  tries_->setAutoScroll(false);
   title->setBuddy(tries_);
   static_cast<QVBoxLayout*>(layout())->addWidget(tries_, 1);
   auto* buttons = new QHBoxLayout();
@@ -380,16 +385,23 @@ void WhatIfPanel::set_running(bool running) {
   refresh();
 }
 
+void WhatIfPanel::changeEvent(QEvent* event) {
+  QWidget::changeEvent(event);
+  if (fault_ && (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)) reserve_room();
+}
+
+void WhatIfPanel::reserve_room() { fault_->setFixedHeight(kFaultLines * fault_->fontMetrics().lineSpacing()); }
+
 void WhatIfPanel::show_fault(const QString& message) {
   fault_->setText(message);
-  fault_->setVisible(!message.isEmpty());
+  fault_->setToolTip(message);  // more lines than there is room for
 }
 
 void WhatIfPanel::refresh() {
   const bool open = settings_ && !running_;
   const bool chosen = !selection_.router.isEmpty() && selection_.branch >= 0;
   const BranchOff branch{selection_.router.toStdString(), selection_.branch};
-  off_->setText(chosen ? tr("Switch off %1").arg(short_name(branch)) : tr("Switch a branch off"));
+  off_->setText(chosen ? tr("Switch off %1").arg(short_branch_name(branch)) : tr("Switch a branch off"));
   const bool is_off =
       settings_ && std::count(settings_->intervention.off.begin(), settings_->intervention.off.end(), branch);
   off_->setEnabled(open && chosen && !is_off);
@@ -409,24 +421,8 @@ void WhatIfPanel::refresh() {
   hint_->setText(lines.join("\n"));
   hint_->setVisible(!lines.isEmpty());
   passes_->set_switches(settings_ ? pass_switches(*session_, *settings_) : std::vector<PassSwitch>(), open);
-  refresh_off();
+  off_list_->set_branches(settings_ ? settings_->intervention.off : std::vector<BranchOff>(), open);
   refresh_tries();
-}
-
-void WhatIfPanel::refresh_off() {
-  while (QLayoutItem* item = off_list_->takeAt(0)) {
-    if (item->widget()) item->widget()->deleteLater();
-    delete item;
-  }
-  if (!settings_) return;
-  for (const BranchOff& branch : settings_->intervention.off) {
-    auto* on = new QPushButton(tr("Switch on %1").arg(short_name(branch)));
-    on->setToolTip(tr("%1 is off").arg(branch_name(branch)));
-    on->setEnabled(!running_);
-    off_list_->addWidget(on);
-    connect(on, &QPushButton::clicked, this,
-            [this, branch] { ask([&](TrySettings& settings) { std::erase(settings.intervention.off, branch); }); });
-  }
 }
 
 void WhatIfPanel::refresh_tries() {
@@ -434,14 +430,18 @@ void WhatIfPanel::refresh_tries() {
   QList<qint64> before;
   for (const RunLine* run : chosen_runs()) before << run->id;
   const QSignalBlocker quiet(tries_);
-  tries_->clear();
-  for (const TryRow& row : rows) {
-    auto* item = new QListWidgetItem(row.text(), tries_);
+  // Rows keep their place under the pointer: only those that are new or gone change the list.
+  while (tries_->count() > std::ssize(rows)) delete tries_->takeItem(tries_->count() - 1);
+  for (int i = 0; const TryRow& row : rows) {
+    QListWidgetItem* item = i < tries_->count() ? tries_->item(i) : new QListWidgetItem(tries_);
+    ++i;
+    if (const QString text = row.text(); item->text() != text) item->setText(text);
     item->setData(Qt::UserRole, static_cast<qlonglong>(row.run));
     // Two chosen runs stay chosen; a single choice follows the current run.
     item->setSelected(before.size() == 2 ? before.contains(row.run) : row.run == shown_);
     if (row.run == shown_) tries_->setCurrentItem(item, QItemSelectionModel::NoUpdate);
   }
+  if (QListWidgetItem* current = tries_->currentItem(); current && !tries_->underMouse()) tries_->scrollToItem(current);
   refresh_buttons();
 }
 

@@ -16,10 +16,10 @@ class QLineEdit;
 class QListWidget;
 class QPushButton;
 class QToolButton;
-class QVBoxLayout;
 
 namespace stormcell::studio {
 
+class BranchesOffList;
 class PassSwitches;
 
 class WhatIfPanel : public QWidget {
@@ -32,7 +32,7 @@ class WhatIfPanel : public QWidget {
   void set_selection(const views::Selection& selection);
   /// While a run goes on nothing can be changed.
   void set_running(bool running);
-  /// A line below the controls; empty: none.
+  /// Up to three lines below the controls, whose room is always there; empty: none.
   void show_fault(const QString& message);
 
  signals:
@@ -44,6 +44,9 @@ class WhatIfPanel : public QWidget {
   void compare_wanted(qint64 first, qint64 second);
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
   void copied(const QString& what);
+
+ protected:
+  void changeEvent(QEvent* event) override;
 
  private:
   /// Changes the settings of the run on show. Throws Error(bad_input).
@@ -61,12 +64,13 @@ class WhatIfPanel : public QWidget {
   void add_words(const Setting& setting, const QStringList& words);
   void halve_budget();
   void add_changes();
+  /// Controls above and below a fault stay where they are, whether there is one or not.
+  void reserve_room();
   void add_tries();
   void ask(const Change& change);
   void switch_pass(const QString& pass, bool on);
   void search(const std::string& pass, const std::string& option = {}, const QString& value = {});
   void refresh();
-  void refresh_off();
   void refresh_tries();
   void refresh_buttons();
   /// Runs that are chosen in the list, oldest first.
@@ -82,10 +86,10 @@ class WhatIfPanel : public QWidget {
   QFormLayout* form_;
   std::vector<Editor> editors_;
   QLineEdit* threshold_ = nullptr;
-  QLabel *hint_, *fault_;
+  QLabel *hint_ = nullptr, *fault_ = nullptr;
   QPushButton *off_, *compare_, *copy_, *save_;
   QToolButton* half_;
-  QVBoxLayout* off_list_;
+  BranchesOffList* off_list_;
   PassSwitches* passes_;
   QListWidget* tries_;
 };

@@ -2,12 +2,14 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/bench/workload.h"
+#include "core/graph/intervened.h"
 #include "core/graph/router_thresholds.h"
 
 namespace stormcell {
 
-Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
-    : Workload(state, WorkPhase::decode, state.options.most_new_tokens, std::move(thresholds)) {
+Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds, Intervention intervention)
+    : Workload(state, WorkPhase::decode, state.options.most_new_tokens, std::move(thresholds),
+               std::move(intervention)) {
   const ExperimentState& s = state;
   if (!s.model->generates)
     bad_input(s.options.model, "this model cannot generate",
@@ -22,19 +24,30 @@ Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds)
                   (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
-  graph_ = with_thresholds(s.prepared(s.model->generate()), thresholds_);
-  with_logits_ = with_thresholds(s.prepared(s.model->generate_with_logits()), thresholds_);
+  const auto plain = with_thresholds(s.prepared(s.model->generate()), thresholds_),
+             logits = with_thresholds(s.prepared(s.model->generate_with_logits()), thresholds_);
+  if (!intervention_.empty()) check_intervention(*plain, intervention_);
+  graph_ = intervened(plain, intervention_);
+  with_logits_ = intervened(logits, intervention_);
+  judged_ = for_oracle(logits, intervention_);
+  if (!intervention_.force.empty()) forced_ = std::make_shared<ForcedChoices>(intervention_, *graph_, *s.data, most);
   check_given();
 }
 
 void Decoding::annotate_graphs(const SaidAnnotations& said) {
   graph_ = annotated(graph_, said);
   with_logits_ = annotated(with_logits_, said);
+  judged_ = annotated(judged_, said);
+}
+
+std::shared_ptr<const Graph> Decoding::stored_graph(PictureSize) const {
+  return for_oracle(state_.model->generate_with_logits(), intervention_);
 }
 
 std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                const PassConfiguration& configuration, const Progress& progress) {
   auto plan = state_.make_plan(name, plan_graphs(state_, std::move(optimised), {}), new_tokens(), progress);
+  plan->forced = forced_;
   plan->judged = [this, configuration]() -> std::shared_ptr<const Graph> {
     if (configuration.empty()) return with_logits_;
     return replay_or_fail(state_.pass_input(*with_logits_), configuration, "does not apply where the logits are kept");

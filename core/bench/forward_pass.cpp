@@ -18,14 +18,14 @@ ForwardPass::ForwardPass(ExperimentState& state, RouterThresholds thresholds, In
 
 std::shared_ptr<const Graph> ForwardPass::judged_graph(PictureSize size) const {
   const auto judged = [this](PictureSize of) {
-    return with_k(with_thresholds(state_.graph_for(of), thresholds_), intervention_.k);
+    return for_oracle(with_thresholds(state_.graph_for(of), thresholds_), intervention_);
   };
-  if (thresholds_.empty() && intervention_.k == 0) return judged(size);
+  if (thresholds_.empty() && intervention_.k == 0 && intervention_.capacities.empty()) return judged(size);
   return judged_.at(size, judged);
 }
 
 std::shared_ptr<const Graph> ForwardPass::stored_graph(PictureSize size) const {
-  return with_k(with_thresholds(state_.model->forward_for(size), thresholds_), intervention_.k);
+  return for_oracle(with_thresholds(state_.model->forward_for(size), thresholds_), intervention_);
 }
 
 std::unique_ptr<ReadyPlan> ForwardPass::make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,

@@ -72,7 +72,7 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
   use(batch.picture);
   ReplayedDecisions given;
   if (forced && !execute.replayed) {
-    given = forced->of(batch, *program);
+    given = forced->of(batch, *program, bindings(batch));
     execute.replayed = &given;
     execute.replayed_from = forced->file();
   }

@@ -84,7 +84,10 @@ std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const R
   std::vector<std::unique_ptr<Workload>> list;
   if (work_phase(phase) != WorkPhase::decode)
     list.push_back(std::make_unique<ForwardPass>(state, thresholds, intervention));
-  if (work_phase(phase) != WorkPhase::forward) list.push_back(std::make_unique<Decoding>(state, thresholds));
+  if (work_phase(phase) == WorkPhase::decode)
+    list.push_back(std::make_unique<Decoding>(state, thresholds, intervention));
+  else if (work_phase(phase) != WorkPhase::forward)
+    list.push_back(std::make_unique<Decoding>(state, thresholds));
   return list;
 }
 

@@ -127,15 +127,15 @@ class ForwardPass : public Workload {
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
   std::shared_ptr<const Graph> graph_;
-  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with thresholds and another k, if there are any
+  mutable BySize<std::shared_ptr<const Graph>> judged_;  // with what was changed for the oracle too, if anything was
 };
 
 /// New tokens behind each input, greedily.
 class Decoding : public Workload {
  public:
   /// Throws Error(bad_input) where the model cannot generate, or not so many tokens behind inputs of this length.
-  /// `thresholds`: as Workload::thresholds() has them.
-  explicit Decoding(ExperimentState& state, RouterThresholds thresholds = {});
+  /// `thresholds`: as Workload::thresholds() has them. The intervention applies to the prompt and to each turn.
+  explicit Decoding(ExperimentState& state, RouterThresholds thresholds = {}, Intervention intervention = {});
   std::shared_ptr<const Graph> graph() const override { return graph_; }
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                        const PassConfiguration& configuration, const Progress& progress) override;
@@ -144,16 +144,16 @@ class Decoding : public Workload {
     figures.cells_per_s = cells, figures.tokens_per_s = cells;
   }
   /// Both keep the logits: tokens alone hide what is wrong.
-  std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return with_logits_; }
-  std::shared_ptr<const Graph> stored_graph(PictureSize) const override { return state_.model->generate_with_logits(); }
+  std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return judged_; }
+  std::shared_ptr<const Graph> stored_graph(PictureSize) const override;
 
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
-  std::shared_ptr<const Graph> graph_, with_logits_;
+  std::shared_ptr<const Graph> graph_, with_logits_, judged_;
 };
 
-/// One for each phase that was asked for, forward first; with these thresholds of exits, where there are any, and the
-/// forward pass with this intervention.
+/// One for each phase that was asked for, forward first; with these thresholds of exits, where there are any, and with
+/// this intervention, which the forward pass alone has if both were asked for.
 std::vector<std::unique_ptr<Workload>> workloads(ExperimentState& state, const RouterThresholds& thresholds = {},
                                                  const Intervention& intervention = {});
 

@@ -18,10 +18,17 @@ constexpr std::string_view kFamily = "stormcell.config/", kSchema = "stormcell.c
 constexpr const char* kExpectedSchema = "\"schema\": \"stormcell.config/1\"";
 
 nlohmann::ordered_json intervention_json(const Intervention& intervention) {
-  nlohmann::ordered_json j = {{"off", nlohmann::ordered_json::array()}, {"k", nullptr}, {"force", nullptr}};
+  nlohmann::ordered_json j = {{"off", nlohmann::ordered_json::array()},
+                              {"k", nullptr},
+                              {"force", nullptr},
+                              {"capacities", nlohmann::ordered_json::array()}};
   for (const BranchOff& b : intervention.off) j["off"].push_back({{"router", b.router}, {"branch", b.branch}});
   if (intervention.k > 0) j["k"] = intervention.k;
   if (!intervention.force.empty()) j["force"] = intervention.force;
+  for (const CapacityChange& c : intervention.capacities)
+    j["capacities"].push_back(
+        {{"router", c.router.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(c.router)},
+         {"capacity", to_text(c.capacity)}});
   return j;
 }
 }  // namespace
@@ -96,6 +103,17 @@ Intervention parse_intervention(const nlohmann::json& j, const std::string& wher
   if (const auto force = j.find("force"); force != j.end() && !force->is_null()) {
     expect(force->is_string(), "a file as \"force\"");
     intervention.force = force->get<std::string>();
+  }
+  if (const auto list = j.find("capacities"); list != j.end() && !list->is_null()) {
+    expect(list->is_array(), "a list \"capacities\"");
+    for (const nlohmann::json& c : *list) {
+      expect(c.is_object() && c.contains("capacity") && c["capacity"].is_string() &&
+                 (!c.contains("router") || c["router"].is_null() || c["router"].is_string()),
+             "a router or null, and a text as capacity, of each of \"capacities\"");
+      const bool named = c.contains("router") && c["router"].is_string();
+      intervention.capacities.push_back({named ? c["router"].get<std::string>() : std::string(),
+                                         parse_capacity(where, c["capacity"].get<std::string>())});
+    }
   }
   return intervention;
 }

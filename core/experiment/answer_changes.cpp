@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
+#include <utility>
 
 #include "core/quality/interval.h"
 #include "core/quality/task.h"
@@ -19,11 +21,38 @@ int64_t cells_of_item(const OutputValue& output, size_t items) {
   return count > 0 && cells % count == 0 ? cells / count : 0;
 }
 
+/// Answers that differ; those that only one of both has do.
+ChangedCount changed_of(const std::vector<int32_t>& before, const std::vector<int32_t>& after) {
+  const size_t both = std::min(before.size(), after.size()), all = std::max(before.size(), after.size());
+  ChangedCount count;
+  count.of = static_cast<int64_t>(all), count.changed = static_cast<int64_t>(all - both);
+  for (size_t i = 0; i < both; ++i) count.changed += before[i] != after[i];
+  return count;
+}
+
+/// The place of the first answer that differs, or that only one of both has.
+std::optional<int64_t> first_difference(const std::vector<int32_t>& before, const std::vector<int32_t>& after) {
+  const auto [a, b] = std::mismatch(before.begin(), before.end(), after.begin(), after.end());
+  if (a == before.end() && b == after.end()) return std::nullopt;
+  return a - before.begin();
+}
+
+std::string text_of(const std::vector<int32_t>& tokens, const Tokenizer* tokenizer) {
+  if (tokenizer) return tokenizer->decode(tokens);
+  std::string ids;
+  for (const int32_t token : tokens) ids += (ids.empty() ? "" : " ") + std::to_string(token);
+  return ids;
+}
+
 bool counts_cell(const std::vector<int32_t>& real, int64_t cell) { return real.empty() || real[cell] != 0; }
 
 }  // namespace
 
-AnswerReader::AnswerReader(const ExperimentState& state) {
+AnswerReader::AnswerReader(const ExperimentState& state, int64_t new_tokens) : new_tokens_(new_tokens) {
+  if (new_tokens > 0) {
+    answers_.output = kGenerated, answers_.answer = "token";
+    return;
+  }
   const TaskAnswer& answer = state.model->answer;
   if (answer.task == Task::classification || answer.task == Task::segmentation) {
     answers_.output = answer.output, classes_ = answer.classes;
@@ -38,6 +67,7 @@ AnswerReader::AnswerReader(const ExperimentState& state) {
 }
 
 void AnswerReader::add(const Batch& batch, const ReadyPlan& plan) {
+  if (new_tokens_ > 0) return add_texts(batch, plan.decoded.at(batch.index));
   const std::map<std::string, std::vector<int32_t>> real = real_cells(*plan.graph, batch);
   std::vector<ItemAnswers> items(batch.items.size());
   for (const OutputValue& output : plan.result.outputs) {
@@ -47,6 +77,18 @@ void AnswerReader::add(const Batch& batch, const ReadyPlan& plan) {
     if (output.name == answers_.output) add_answers(output, counts, items);
   }
   for (size_t i = 0; i < items.size(); ++i) answers_.items[batch.items[i]] = std::move(items[i]);
+}
+
+/// `tokens` [sequences, new_tokens]: -1 behind a sequence's end.
+void AnswerReader::add_texts(const Batch& batch, const std::vector<int32_t>& tokens) {
+  for (int64_t i = 0; i < batch.size(); ++i) {
+    ItemAnswers item;
+    for (int64_t t = i * new_tokens_; t < (i + 1) * new_tokens_ && tokens[t] >= 0; ++t) {
+      item.answers.push_back(tokens[t]);
+      hash(static_cast<uint32_t>(tokens[t]) + 1, item.bits);  // token 0 counts, too
+    }
+    answers_.items[batch.items[i]] = std::move(item);
+  }
 }
 
 void AnswerReader::add_bits(const OutputValue& output, const std::vector<int32_t>& real,
@@ -80,16 +122,17 @@ void AnswerReader::add_answers(const OutputValue& output, const std::vector<int3
 AnswersChanged changed_answers(const RunAnswers& before, const RunAnswers& after, const std::string& item) {
   AnswersChanged changed;
   changed.item = item;
+  const bool decoded = before.output == kGenerated;
   std::vector<ChangedCount> of_item;
   for (const auto& [number, was] : before.items) {
     const auto at = after.items.find(number);
     if (at == after.items.end()) continue;
     const ItemAnswers& is = at->second;
     changed.outputs.changed += was.bits != is.bits;
-    ChangedCount& count = of_item.emplace_back();
-    count.of = std::ssize(was.answers);
-    for (size_t i = 0; i < std::min(was.answers.size(), is.answers.size()); ++i)
-      count.changed += was.answers[i] != is.answers[i];
+    of_item.push_back(changed_of(was.answers, is.answers));
+    const std::optional<int64_t> parted = first_difference(was.answers, is.answers);
+    if (!decoded || !parted || (changed.first_token && *changed.first_token <= *parted)) continue;
+    changed.first_token = parted, changed.first_item = number;
   }
   changed.outputs.of = std::ssize(of_item);
   changed.outputs.share_ci95 = wilson_interval(changed.outputs.changed, changed.outputs.of);
@@ -110,6 +153,23 @@ AnswersChanged changed_answers(const RunAnswers& before, const RunAnswers& after
                               });
   changed.answers = all;
   return changed;
+}
+
+std::vector<ChangedText> changed_texts(const RunAnswers& before, const RunAnswers& after, const Tokenizer* tokenizer) {
+  std::vector<ChangedText> texts;
+  for (const auto& [number, was] : before.items) {
+    const auto at = after.items.find(number);
+    if (at == after.items.end() || std::ssize(texts) == kMostChangedTexts) continue;
+    const std::vector<int32_t>& is = at->second.answers;
+    const std::optional<int64_t> parted = first_difference(was.answers, is);
+    if (!parted) continue;
+    const auto token_at = [&](const std::vector<int32_t>& tokens) {
+      return *parted < std::ssize(tokens) ? std::optional(tokens[*parted]) : std::nullopt;
+    };
+    texts.push_back({number, *parted, token_at(was.answers), token_at(is), text_of(was.answers, tokenizer),
+                     text_of(is, tokenizer)});
+  }
+  return texts;
 }
 
 }  // namespace stormcell

@@ -30,8 +30,8 @@ class Experiment {
   /// The main job: profile, passes one by one and together, measured beside the baseline, without those that lose;
   /// verification; session.
   std::shared_ptr<const RunSummaryFigures> optimize(const OptimizeOptions& options, const Progress& progress = {});
-  /// Two runs of the forward pass over the same data, as the model came and with an intervention: both recorded, and
-  /// verified against an oracle with the same intervention. Throws Error(bad_input) where it does not fit the model.
+  /// Two runs of one phase over the same data, as the model came and with an intervention: both recorded, and verified
+  /// against an oracle with the same intervention. Throws Error(bad_input) where it does not fit the model.
   std::shared_ptr<const WhatIfFigures> what_if(const WhatIfOptions& options, const Progress& progress = {});
   /// Greedy decoding.
   std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});

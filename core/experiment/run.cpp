@@ -110,7 +110,7 @@ class Run {
         quality_(quality_meter(work)),
         item_costs_(work),
         result_(start_summary(work, kind())) {
-    if ((options_.answered || options_.beside) && work_.phase() == WorkPhase::forward) answers_.emplace(s_);
+    if (options_.answered || options_.beside) answers_.emplace(s_, work_.new_tokens());
   }
 
   std::shared_ptr<RunSummaryFigures> run() {
@@ -191,8 +191,9 @@ class Run {
     if (!answers_) return;
     if (options_.answered) options_.answered(std::make_shared<RunAnswers>(answers_->answers()));
     if (!options_.beside) return;
-    result_->changed = changed_answers(*options_.beside, answers_->answers(),
-                                       result_->item_costs ? result_->item_costs->item : "item");
+    const std::string item = result_->item_costs ? result_->item_costs->item : "item";
+    result_->changed =
+        changed_answers(*options_.beside, answers_->answers(), work_.new_tokens() > 0 ? kDecodedItem : item);
     result_->changed->run = options_.beside_run;
   }
 
@@ -293,8 +294,8 @@ std::shared_ptr<const RunSummaryFigures> Experiment::run(const RunOptions& run, 
   PlanConfig config;
   if (!run.config.empty()) config = parse_plan_config(run.config, run.config_name);
   if (!run.intervention.empty()) {
-    if (work_phase(state_->options.phase) != WorkPhase::forward)
-      bad_input("--phase", "the routing can be changed only in a forward pass", "use --phase forward");
+    if (work_phase(state_->options.phase) == WorkPhase::both)
+      bad_input("--phase", "a change of the routing is one of a single phase", "use --phase forward or decode");
     config.intervention = run.intervention;
   }
   if (!run.exits.empty()) config.exits = run.exits;

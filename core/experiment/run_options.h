@@ -18,7 +18,7 @@ using HalfDone = std::function<void(const RunSummaryFigures& first)>;
 
 /// The answers of a run, item by item (answer_changes.h, behind the wall).
 struct RunAnswers;
-/// Called with the answers when a forward pass has ended.
+/// Called with the answers when a run of one phase has ended.
 using AnswersKept = std::function<void(const std::shared_ptr<const RunAnswers>& answers)>;
 
 struct RunOptions {
@@ -34,11 +34,11 @@ struct RunOptions {
   double measure_seconds = 3;
   std::string measuring_program;  ///< as OptimizeOptions has it
   HalfDone half_done = {};
-  /// Intervention of the forward pass, which overrides `config`'s; empty: `config` decides.
+  /// Intervention of a run of one phase, which overrides `config`'s; empty: `config` decides.
   Intervention intervention = {};
   RouterThresholds exits = {};
   AnswersKept answered = {};  ///< empty: answers are not kept
-  /// Answers of an earlier run over the same data, to compare the forward pass with; null: none.
+  /// Answers of an earlier run of the same phase over the same data, to compare these with; null: none.
   std::shared_ptr<const RunAnswers> beside = {};
   int64_t beside_run = 0;  ///< its number in the session
 };

@@ -15,7 +15,7 @@
 namespace stormcell {
 namespace {
 
-constexpr const char* kOff = "--off";
+constexpr const char *kOff = "--off", *kCapacity = "--capacity";
 
 struct Router {
   std::string name;
@@ -55,14 +55,18 @@ void check_k(const std::vector<Router>& routers, int32_t k) {
               "use 1 to " + std::to_string(std::min(most, kMostChoices)));
 }
 
-void check_off(const std::vector<Router>& routers, const std::string& name, const std::vector<int32_t>& off,
-               int32_t k) {
+const Router& router_of(const std::vector<Router>& routers, const std::string& name, const char* option) {
   const auto found = std::find_if(routers.begin(), routers.end(), [&](const Router& r) { return r.name == name; });
   if (found == routers.end())
-    bad_input(kOff, "the model has no router \"" + name + "\"",
+    bad_input(option, "the model has no router \"" + name + "\"",
               routers.empty() ? "none of its parts is chosen at run time"
                               : advice_on_word(name, routers, [](const Router& r) { return r.name; }));
-  const Router& router = *found;
+  return *found;
+}
+
+void check_off(const std::vector<Router>& routers, const std::string& name, const std::vector<int32_t>& off,
+               int32_t k) {
+  const Router& router = router_of(routers, name, kOff);
   if (off.back() >= router.branches)
     bad_input(kOff,
               "router " + name + " has no branch " + std::to_string(off.back()) + ": it has " +
@@ -86,6 +90,58 @@ void check_off(const std::vector<Router>& routers, const std::string& name, cons
               "router " + name + " keeps " + counted(left, "branch", "branches") + ", and each cell takes " +
                   std::to_string(needed),
               "leave more on, or take fewer with --k");
+}
+
+/// The unit in which a protocol states its capacity; all: it has none.
+Capacity::Unit unit_of(const Protocol& protocol) {
+  const ProtocolRow& row = protocol_row(protocol.kind);
+  if (takes(row, "capacity")) return Capacity::Unit::cells;
+  return takes(row, "capacity_factor") ? Capacity::Unit::factor : Capacity::Unit::all;
+}
+bool has_capacity(const Router& router) { return unit_of(router.protocol) != Capacity::Unit::all; }
+bool takes_capacity(const Capacity& capacity, const Router& router) {
+  return has_capacity(router) && (capacity.unit == Capacity::Unit::all || capacity.unit == unit_of(router.protocol));
+}
+
+[[noreturn]] void refuse_unit(const Router& router, const Capacity& capacity) {
+  const std::string decides = "router " + router.name + " decides by " + std::string(to_text(router.protocol.kind));
+  if (!has_capacity(router)) bad_input(kCapacity, decides + ", which has no capacity", "leave it out");
+  bad_input(kCapacity,
+            to_text(capacity) + ": " + decides + ", whose capacity is " +
+                (unit_of(router.protocol) == Capacity::Unit::cells ? "a number of cells"
+                                                                   : "a factor of the even share of a batch"),
+            unit_of(router.protocol) == Capacity::Unit::cells ? "write cells, as 8, or all"
+                                                              : "write a factor, as 1.25x, or all");
+}
+
+/// True if both say something of the same router, and neither is of one router where the other is of all.
+bool contradict(const CapacityChange& a, const CapacityChange& b) {
+  if (a.router != b.router) return false;
+  const auto is_all = [](const CapacityChange& c) { return c.capacity.unit == Capacity::Unit::all; };
+  return !a.router.empty() || a.capacity.unit == b.capacity.unit || is_all(a) || is_all(b);
+}
+
+void check_capacities(const std::vector<Router>& routers, const std::vector<CapacityChange>& changes) {
+  for (size_t i = 0; i < changes.size(); ++i) {
+    const CapacityChange& change = changes[i];
+    for (size_t j = 0; j < i; ++j)
+      if (contradict(changes[j], change))
+        bad_input(kCapacity,
+                  (change.router.empty() ? "all routers get" : "router " + change.router + " gets") + " " +
+                      to_text(changes[j].capacity) + " and " + to_text(change.capacity),
+                  "give one of them");
+    if (!change.router.empty()) {
+      const Router& router = router_of(routers, change.router, kCapacity);
+      if (!takes_capacity(change.capacity, router)) refuse_unit(router, change.capacity);
+      continue;
+    }
+    if (std::any_of(routers.begin(), routers.end(),
+                    [&](const Router& r) { return takes_capacity(change.capacity, r); }))
+      continue;
+    if (routers.empty()) bad_input(kCapacity, "the model has no router", "none of its parts is chosen at run time");
+    const auto limited = std::find_if(routers.begin(), routers.end(), has_capacity);
+    refuse_unit(limited == routers.end() ? routers.front() : *limited, change.capacity);
+  }
 }
 
 /// Sets what follows from how many branches a cell takes: types of decisions and of members, bounds of spaces.
@@ -133,11 +189,13 @@ BranchesOff branches_off(const Intervention& intervention) {
 void check_intervention(const Graph& graph, const Intervention& intervention) {
   const std::vector<Router> routers = routers_of(graph);
   check_k(routers, intervention.k);
+  check_capacities(routers, intervention.capacities);
   for (const auto& [router, off] : branches_off(intervention)) check_off(routers, router, off, intervention.k);
   // Groups of branches have rules of their own, which the operator knows.
   try {
     intervened(std::make_shared<Graph>(graph), intervention);
   } catch (const Error& e) {
+    if (intervention.off.empty() && intervention.k == 0) bad_input(kCapacity, e.what(), "leave it out");
     bad_input(intervention.off.empty() ? "--k" : kOff, e.what(), "leave more branches on, or take fewer with --k");
   }
 }
@@ -149,9 +207,35 @@ std::shared_ptr<const Graph> with_k(std::shared_ptr<const Graph> graph, int32_t 
   });
 }
 
+Capacities changed_capacities(const Graph& graph, const Intervention& intervention) {
+  Capacities changed;
+  for (const Router& router : routers_of(graph))
+    for (const bool named : {false, true})
+      for (const CapacityChange& change : intervention.capacities)
+        if (takes_capacity(change.capacity, router) && (named ? change.router == router.name : change.router.empty()))
+          changed[router.name] = change.capacity;
+  return changed;
+}
+
+std::shared_ptr<const Graph> for_oracle(std::shared_ptr<const Graph> graph, const Intervention& intervention) {
+  graph = with_k(std::move(graph), intervention.k);
+  const Capacities all = changed_capacities(*graph, intervention);
+  if (all.empty()) return graph;
+  return with_protocols(*graph, [&](Node& node) {
+    const auto at = all.find(node.name);
+    if (at == all.end()) return;
+    // 0 is no limit.
+    const Capacity& c = at->second;
+    if (unit_of(protocol_of(node.attributes)) == Capacity::Unit::cells)
+      node.attributes.set("capacity", static_cast<int64_t>(c.value));
+    else
+      node.attributes.set("capacity_factor", c.value);
+  });
+}
+
 std::shared_ptr<const Graph> intervened(std::shared_ptr<const Graph> graph, const Intervention& intervention) {
   const BranchesOff all = branches_off(intervention);
-  graph = with_k(std::move(graph), intervention.k);
+  graph = for_oracle(std::move(graph), intervention);
   if (all.empty()) return graph;
   return with_protocols(*graph, [&](Node& node) {
     if (const auto off = all.find(node.name); off != all.end())

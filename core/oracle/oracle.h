@@ -17,6 +17,7 @@
 
 #include "core/base/progress.h"
 #include "core/cell/decision.h"
+#include "core/cell/intervention.h"
 #include "core/graph/graph.h"
 #include "core/oracle/oracle_tensor.h"
 #include "core/weights/weight_source.h"
@@ -58,9 +59,14 @@ struct OracleOptions {
   /// Makes the choices of a router that decides about so many cells of its dense space, in the form of `forced`, each
   /// time that it decides. It precedes `forced`. An empty list forces nothing; an empty function never does.
   std::function<std::vector<int32_t>(const OracleDecision& made)> force = {};
+  /// The same for single executions, in order, of routers that `forced` does not name; an empty one, and each behind
+  /// the last, is not forced.
+  OracleReplay forced_executions = {};
   /// Branches by router that may not be chosen. The graph does not contain this: the oracle itself chooses among the
   /// others.
   std::map<std::string, std::vector<int32_t>, std::less<>> off = {};
+  /// Capacities by router, in the place of what the graph says: the oracle itself counts the places.
+  std::map<std::string, Capacity, std::less<>> capacities = {};
   int threads = 1;
   bool keep_values = false;  ///< keeps every value of the run (for tests); the last one if it is computed several times
   bool keep_scores = false;

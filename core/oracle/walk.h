@@ -199,8 +199,8 @@ class Walk {
     if (!drawn.empty()) {
       forced = choices_of_came(made, drawn);
       replayed = forced.data();
-    } else if (const auto all = options_.forced.find(node.name); all != options_.forced.end()) {
-      forced = choices_of_came(made, all->second);
+    } else if (const std::vector<int32_t>* all = forced_choices(made)) {
+      forced = choices_of_came(made, *all);
       replayed = forced.data();
     } else if (const auto at = options_.replay.find(node.name); at != options_.replay.end()) {
       const auto& recorded = at->second;
@@ -214,8 +214,7 @@ class Walk {
       replayed = choices.data();
     }
     const Call<Scalar> call{frame_, node, team_, options_.cancel};
-    const auto off = options_.off.find(node.name);
-    Scores scores = decide(call, replayed, off == options_.off.end() ? nullptr : &off->second, held, made.free_choice);
+    Scores scores = decide(call, replayed, changed_rule(node.name), held, made.free_choice);
     made.choice.assign(view.choice, view.choice + slots);
     made.weight.assign(view.choice_weight, view.choice_weight + slots);
     made.margin.assign(view.margin, view.margin + held.cells);
@@ -225,6 +224,20 @@ class Walk {
       made.bias = std::move(scores.bias);
     }
     result_.decisions.push_back(std::move(made));
+  }
+  /// The choices that this execution is forced to; null: it is not forced.
+  const std::vector<int32_t>* forced_choices(const OracleDecision& made) const {
+    if (const auto all = options_.forced.find(made.router); all != options_.forced.end()) return &all->second;
+    const auto at = options_.forced_executions.find(made.router);
+    if (at == options_.forced_executions.end() || made.execution >= std::ssize(at->second)) return nullptr;
+    const std::vector<int32_t>& choices = at->second[made.execution];
+    return choices.empty() ? nullptr : &choices;
+  }
+  ChangedRule changed_rule(const std::string& router) const {
+    const auto off = options_.off.find(router);
+    const auto capacity = options_.capacities.find(router);
+    return {off == options_.off.end() ? nullptr : &off->second,
+            capacity == options_.capacities.end() ? nullptr : &capacity->second};
   }
   /// Picks the choices of the cells that came from those given for all cells of the dense space.
   static std::vector<int32_t> choices_of_came(const OracleDecision& made, const std::vector<int32_t>& all) {

@@ -159,6 +159,8 @@ void fields(auto& v, Of<AnswersChanged> auto& c) {
   v("outputs", c.outputs);
   v.text_or_null("answer", c.answer);
   v("answers", c.answers);
+  v("first_token", c.first_token);
+  v("first_item", c.first_item);
 }
 
 void fields(auto& v, Of<ItemCostFigures> auto& c) {

@@ -7,6 +7,9 @@
 
 namespace stormcell {
 
+/// The item of AnswersChanged where it was decoded.
+inline constexpr const char* kDecodedItem = "text";
+
 /// Things that came out otherwise, of all.
 struct ChangedCount {
   int64_t changed = 0, of = 0;
@@ -20,6 +23,9 @@ struct AnswersChanged {
   ChangedCount outputs;                 ///< items of whose outputs any bit differs
   std::string answer;                   ///< "answer", "token", "pixel"; empty: the model's outputs are no answers
   std::optional<ChangedCount> answers;  ///< nothing: the same
+  /// Place of the earliest token that differs, counted from 0, and the item whose text has it. Nothing: no text differs,
+  /// or nothing was decoded.
+  std::optional<int64_t> first_token = {}, first_item = {};
 };
 
 }  // namespace stormcell

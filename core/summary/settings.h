@@ -147,7 +147,7 @@ inline constexpr std::array kSettings = {
             "forward).",
             {},
             check_phase,
-            "optimize profile run"},
+            "optimize profile run what-if"},
     Setting{
         "annotations",
         "--annotate",
@@ -166,7 +166,7 @@ inline constexpr std::array kSettings = {
             "Decodes at most N tokens for each sequence (default: 64).",
             {.least = 1},
             nullptr,
-            "generate optimize profile run"},
+            "generate optimize profile run what-if"},
     Setting{"profile_split",
             "--profile-split",
             &ExperimentOptions::profile_split,

@@ -24,7 +24,22 @@ ordered quality_json(const QualityChange& q) {
 }
 
 ordered load_json(const LoadChange& r) {
-  return {{"router", r.router}, {"off", r.off}, {"load_before", r.before}, {"load_after", r.after}};
+  return {{"router", r.router},
+          {"off", r.off},
+          {"capacity", text_or_null(r.capacity)},
+          {"load_before", r.before},
+          {"load_after", r.after},
+          {"dropped_before", r.dropped_before},
+          {"dropped_after", r.dropped_after}};
+}
+
+ordered text_json(const ChangedText& t) {
+  return {{"item", t.item},
+          {"first_token", t.place},
+          {"token_before", or_null(t.token_before)},
+          {"token_after", or_null(t.token_after)},
+          {"before", t.before},
+          {"after", t.after}};
 }
 
 /// The figures of one run, without those that both share.
@@ -48,6 +63,7 @@ std::string to_json(const WhatIfFigures& f) {
   j["outputs"] = count_json(f.outputs);
   j["answer"] = text_or_null(f.answer);
   j["answers"] = f.answers ? count_json(*f.answers) : ordered();
+  j["texts"] = list_of(f.texts, text_json);
   j["quality"] = nullptr;
   if (f.quality) {
     j["quality"] = {{"measure", f.measure}, {"unit", f.unit}, {"more_is_better", f.more_is_better}};

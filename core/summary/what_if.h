@@ -29,14 +29,26 @@ struct LoadChange {
   std::string router;
   std::vector<int32_t> off;  ///< its branches that are off
   std::vector<int64_t> before, after;
+  std::string capacity = {};                      ///< "8", "1.25x", "all"; empty: it was not changed
+  int64_t dropped_before = 0, dropped_after = 0;  ///< choices that a capacity dropped, padding included
+};
+
+inline constexpr int64_t kMostChangedTexts = 1000;
+
+/// A text that was decoded otherwise.
+struct ChangedText {
+  int64_t item = 0, place = 0;                       ///< place of the first token that differs, counted from 0
+  std::optional<int32_t> token_before, token_after;  ///< its ids; nothing: that text had ended
+  std::string before, after;                         ///< the texts; ids with blanks between if there is no tokenizer
 };
 
 struct WhatIfFigures {
   std::vector<std::string> changes;     ///< a sentence for each part of the intervention: "a.router/3 is off"
-  std::string item;                     ///< "picture", "sequence", "item"
+  std::string item;                     ///< "picture", "sequence", "item"; "text" if it was decoded
   ChangedCount outputs;                 ///< items of whose outputs any bit differs
   std::string answer;                   ///< "answer", "token", "pixel"; empty: the model's outputs are no answers
   std::optional<ChangedCount> answers;  ///< nothing: the same
+  std::vector<ChangedText> texts;       ///< in the data's order, the first kMostChangedTexts; empty: no decoding
   std::string measure, unit;            ///< names of the quality, as QualityFigures has them; empty: the data do not
                                         ///< tell it
   bool more_is_better = true;

@@ -194,6 +194,7 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
         beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan), tokens,
                          "the baseline", work_.state().nonfinite()) {
     with_logits_->promises = plan.promises;
+    with_logits_->forced = plan.forced;
   }
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {

@@ -18,9 +18,8 @@ std::map<std::string, std::vector<int32_t>> real_cells(const Graph& graph, const
 }
 
 void take_forced_as_chosen(const ForcedChoices& forced, int64_t batch, std::vector<JudgedDecision>& decisions) {
-  const ForcedChoices::OfBatch& choices = forced.choices(batch);
   for (JudgedDecision& d : decisions)
-    if (choices.contains(d.router) && !d.free_choice.empty()) d.free_choice = d.choice;
+    if (!d.free_choice.empty() && forced.forces(batch, d.router, d.execution)) d.free_choice = d.choice;
 }
 
 Observed References::running(const Batch& batch) const {
@@ -40,11 +39,14 @@ Observed References::run(const Graph& graph, const Batch& batch, bool round_inpu
   const ExperimentState& s = work_.state();
   OracleOptions options;
   options.off = branches_off(work_.intervention());
+  options.capacities = changed_capacities(graph, work_.intervention());
   // Replayed choices of a plan hold the forced ones already.
   const ForcedChoices* forced = work_.forced();
   const bool replays = !replay.empty();
   options.replay = std::move(replay);
-  if (forced && !replays) options.forced = forced->choices(batch.index);
+  if (forced && !replays && tokens_ > 0) options.forced_executions = forced->choices(batch.index);
+  if (forced && !replays && tokens_ == 0)
+    for (const auto& [router, executions] : forced->choices(batch.index)) options.forced[router] = executions.front();
   options.threads = s.device->info().host_threads;
   options.cancel = progress_.cancel;
   options.keep_scores = true;

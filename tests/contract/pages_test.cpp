@@ -214,6 +214,18 @@ class PagesTest : public QObject, private Imports {
     QVERIFY2(ended.exit == 0, told(words, ended).c_str());
   }
 
+  void the_next_command_of_a_run_asks_for_no_number_format_that_was_not_asked_for() {
+    const auto next_of = [](const Arguments& more) {
+      for (const std::string& line : lines_in(run_program(short_run("run", switch_model(), switch_data(), more)).out))
+        if (line.starts_with("Next: ")) return line;
+      return std::string();
+    };
+    const std::string plain = next_of({}), converted = next_of({"--dtype", "bf16"});
+    QVERIFY2(plain.starts_with("Next: stormcell optimize ") && plain.find("--dtype") == std::string::npos,
+             plain.c_str());
+    QVERIFY2(converted.find(" --dtype bf16") != std::string::npos, converted.c_str());
+  }
+
   void every_option_is_a_sentence_with_its_default() {
     for (const std::string& verb : verbs_of_help()) {
       const std::vector<HelpOfOption> options = options_of_help(run_program({verb, "--help"}).out);

@@ -210,6 +210,57 @@ class ContractWhatIfTest : public QObject {
              other.dump(1).c_str());
   }
 
+  void another_capacity_drops_cells_that_are_counted() {
+    const PlantedCase planted;
+    // One batch of 60 pictures, 20 a label: a quarter of them is 15 places an expert, so each label loses 5.
+    const auto of_one_batch = [&](const Arguments& more) {
+      Arguments all = short_run("what-if", planted.model, planted.data, {"--batch", "60"});
+      all.insert(all.end(), more.begin(), more.end());
+      return json_of(all);
+    };
+    const Json j = of_one_batch({"--capacity", "1x"}),
+               named = of_one_batch({"--capacity", kRouter + std::string("=1x")});
+    for (const Json& of : {j, named}) {
+      QVERIFY2(of["after"]["verified"]["passed"] == true, of.dump(1).c_str());
+      const Json& router = of["routers"].at(0);
+      QVERIFY2(router["capacity"] == "1x" && router["dropped_before"] == 0 && router["dropped_after"] == 15,
+               of.dump(1).c_str());
+      QVERIFY2(router["load_after"] == Json({15, 15, 15, 0}), of.dump(1).c_str());
+      QVERIFY2(of["outputs"]["changed"] == 15, of.dump(1).c_str());
+    }
+    QVERIFY2(
+        j["after"]["config"]["intervention"]["capacities"] == Json::array({{{"router", nullptr}, {"capacity", "1x"}}}),
+        j.dump(1).c_str());
+    // The model has no limit as it came.
+    const Json unlimited = of_one_batch({"--capacity", "all"});
+    QVERIFY2(unlimited["outputs"]["changed"] == 0 && unlimited["routers"].at(0)["dropped_after"] == 0,
+             unlimited.dump(1).c_str());
+    const Arguments plain = short_run("what-if", planted.model, planted.data, {"--batch", "60", "--capacity", "1x"});
+    const Ended told_so = run_program(plain);
+    VERIFY_DONE(told_so, plain);
+    QVERIFY2(told_so.out.find("0 choices found no place before, 15 after") != std::string::npos, told_so.out.c_str());
+  }
+
+  void a_capacity_of_cells_holds_for_each_sequence() {
+    const Scratch scratch;
+    const std::string model = switch_model("encoder-only-16-experts-gelu"), data = "random:3x12";
+    const Json j = json_of(short_run("what-if", model, data, {"--capacity", "1"}));
+    QVERIFY2(j["after"]["verified"]["passed"] == true, j.dump(1).c_str());
+    for (const Json& router : j["routers"]) {
+      // 12 cells of each of three sequences take at most one place a branch.
+      int64_t kept = 0;
+      for (const Json& load : router["load_after"]) {
+        QVERIFY2(load <= 3, router.dump().c_str());
+        kept += load.get<int64_t>();
+      }
+      QCOMPARE(kept + router["dropped_after"].get<int64_t>(), int64_t{3} * 12);
+    }
+    scratch.write("c.json", j["after"]["config"].dump());
+    const Json again = json_of(short_run("run", model, data, {"--config", scratch.path("c.json")}));
+    QVERIFY2(again["verified"]["passed"] == true, again.dump(1).c_str());
+    QVERIFY2(again["routing"][0]["load"] == j["after"]["routing"][0]["load"], again.dump(1).c_str());
+  }
+
   void both_runs_stand_in_the_session_and_are_compared() {
     const PlantedCase planted;
     const std::string session = planted.scratch.path("s.storm"), config = planted.scratch.path("c.json");
@@ -251,7 +302,10 @@ class ContractWhatIfTest : public QObject {
     const auto refused = [&](const Arguments& more, const std::string& where, const std::string& words) {
       return defect_of_refusal(planted.what_if(more), where, words);
     };
-    const std::array<std::string, 12> defects = {
+    const std::array<std::string, 16> defects = {
+        refused({"--capacity", "8"}, "--capacity", "1.25x"),
+        refused({"--capacity", "none"}, "--capacity", "none"),
+        refused({"--capacity", "stages.0.block.0.mlp=1x"}, "--capacity", kRouter),
         refused({}, "what-if", "--off"),
         refused({"--off", "1"}, "--off", "ROUTER/BRANCH"),
         refused({"--off", "stages.0.block.0.mlp/1"}, "--off", kRouter),
@@ -264,12 +318,14 @@ class ContractWhatIfTest : public QObject {
         refused({"--force", planted.scratch.path("none")}, planted.scratch.path("none"), ""),
         refused({"--force", planted.scratch.path("model/model.safetensors")},
                 planted.scratch.path("model/model.safetensors"), "run --outputs"),
-        refused({"--phase", "decode", "--off", branch(1)}, "--phase", "what-if"),
+        refused({"--phase", "decode", "--off", branch(1)}, planted.model, "cannot generate"),
+        refused({"--phase", "both", "--off", branch(1)}, "--phase", "one phase"),
         refused({"--off", branch(1), "-o", "-"}, "-o", "standard output"),
     };
     for (const std::string& defect : defects) QVERIFY2(defect.empty(), defect.c_str());
     const PlantedCase two(2);
     QCOMPARE(defect_of_refusal(two.what_if({"--k", "5"}), "--k", "4 branches"), std::string());
+    QCOMPARE(defect_of_refusal(two.what_if({"--capacity", "1x"}), "--capacity", "no capacity"), std::string());
     QCOMPARE(defect_of_refusal(two.what_if({"--k", "3", "--off", branch(0), "--off", branch(1)}), "--off", "keeps 2"),
              std::string());
     QCOMPARE(defect_of_refusal(short_run("what-if", switch_model("encoder-only-dense"), "random:1x4", {"--off", "a/0"}),

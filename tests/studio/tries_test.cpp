@@ -41,6 +41,7 @@ class TriesTest : public QObject {
     TrySettings settings = some_settings();
     settings.experiment.dtype = "bf16";
     settings.intervention.off = {{"a.router", 3}};
+    settings.intervention.capacities = {{"a.router", {Capacity::Unit::factor, 1.25}}, {{}, {}}};
     settings.exits = {{"exit", 0.5}};
     RunLine run = line_of_try(1, settings);
     QVERIFY(try_settings(run) == settings);
@@ -104,10 +105,14 @@ class TriesTest : public QObject {
     changed.experiment.dtype = "bf16";
     changed.intervention.off = {{"a.router", 3}};
     changed.intervention.k = 2;
+    changed.intervention.capacities = {{"a.router", {Capacity::Unit::factor, 1.25}}, {{}, {}}};
     changed.exits = {{"exit", 0.5}, {"next", 0.5}};
-    QCOMPARE(changes_between(base, changed), (QStringList{"dtype bf16", "a.router/3 off", "k 2", "threshold 0.5"}));
+    QCOMPARE(changes_between(base, changed),
+             (QStringList{"dtype bf16", "a.router/3 off", "capacity a.router=1.25x all", "k 2", "threshold 0.5"}));
     QCOMPARE(changes_between(changed, base),
-             (QStringList{"dtype at its default", "a.router/3 on", "the model's own k", "the model's own thresholds"}));
+             (QStringList{"dtype at its default", "a.router/3 on", "the model's own capacity", "the model's own k",
+                          "the model's own thresholds"}));
+    QVERIFY(capacities_of(capacities_text(changed.intervention)) == changed.intervention.capacities);
   }
 
   void a_row_tells_the_change_and_the_answers_of_its_run() {
@@ -142,12 +147,32 @@ class TriesTest : public QObject {
     QVERIFY(!try_request(session, session.runs[1], other_data).is_comparable);
   }
 
-  void decoding_with_a_change_of_the_routing_is_refused() {
+  void a_change_of_the_routing_is_one_of_a_single_phase() {
     TrySettings settings = some_settings();
-    settings.experiment.phase = "decode";
-    QVERIFY(refusal_of(settings).isEmpty());
     settings.intervention.k = 2;
+    for (const char* phase : {"forward", "decode"}) {
+      settings.experiment.phase = phase;
+      QVERIFY(refusal_of(settings).isEmpty());
+    }
+    settings.experiment.phase = "both";
     QVERIFY(!refusal_of(settings).isEmpty());
+    settings.intervention = {};
+    QVERIFY(refusal_of(settings).isEmpty());
+  }
+
+  void a_row_of_decoding_tells_the_first_token_that_changed() {
+    TrySettings changed = some_settings();
+    changed.experiment.phase = "decode";
+    changed.intervention.off = {{"a.router", 3}};
+    RunSummaryFigures figures;
+    figures.changed = AnswersChanged{1, kDecodedItem, {2, 10, {}}, "token", ChangedCount{12, 80, {}}, 3, 7};
+    SessionOverview session;
+    session.runs = {line_of_try(1, some_settings()), line_of_try(2, changed, figures)};
+    session.runs[1].phase = "decode";
+    QCOMPARE(try_rows(session)[1].answers,
+             QString("2 of 10 texts changed, 12 of 80 tokens changed, first token 3 of text 7"));
+    QCOMPARE(command_of_try(changed, {}, "try-2.json"),
+             QString("stormcell what-if demo:switch-names --data demo:switch-names --phase decode --off a.router/3"));
   }
 
   void the_command_of_a_try_is_what_if_and_of_thresholds_run_with_a_configuration() {
@@ -155,6 +180,10 @@ class TriesTest : public QObject {
     settings.intervention.off = {{"a.router", 3}};
     QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
              QString("stormcell what-if demo:switch-names --data demo:switch-names --off a.router/3 -o s.storm"));
+    settings.intervention.capacities = {{{}, {Capacity::Unit::cells, 8}}};
+    QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
+             QString("stormcell what-if demo:switch-names --data demo:switch-names --off a.router/3 --capacity 8 -o "
+                     "s.storm"));
     settings.exits = {{"exit", 0.5}};
     QCOMPARE(command_of_try(settings, "s.storm", "try-2.json"),
              QString("stormcell run demo:switch-names --data demo:switch-names --config try-2.json -o s.storm"));

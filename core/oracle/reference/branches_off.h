@@ -1,27 +1,35 @@
-// A router with disabled branches: the oracle sorts the others and takes the first ones. It shares neither the
-// selection of core/cell nor the graph that disables branches there.
+// A router with disabled branches or another capacity: the oracle sorts the branches that are left, takes the first ones
+// and counts their places. It shares neither the selection nor the places of core/cell, nor the graph that changes them
+// there.
 #pragma once
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <set>
 #include <utility>
 #include <vector>
 
 #include "core/base/error.h"
-#include "core/cell/capacity.h"
 #include "core/cell/choose.h"
+#include "core/cell/intervention.h"
 #include "core/cell/protocol_row.h"
 
 namespace stormcell::reference {
 
-/// Decides about the cells of one router; `off`: branches that are never chosen, not all of them.
+/// Decides about the cells of one router; `off`: branches that are never chosen, not all of them; `capacity`: in the
+/// place of the rule's own, null: that.
 class ChoiceOfOthers {
  public:
-  ChoiceOfOthers(const ScoreView& scores, const Protocol& rule, const std::vector<int32_t>& off, int32_t branches)
-      : scores_(scores), rule_(rule), off_(off.begin(), off.end()), branches_(branches) {}
+  ChoiceOfOthers(const ScoreView& scores, const Protocol& rule, const std::vector<int32_t>& off, int32_t branches,
+                 const Capacity* capacity = nullptr)
+      : scores_(scores),
+        rule_(rule),
+        off_(off.begin(), off.end()),
+        branches_(branches),
+        capacity_(capacity ? *capacity : own_capacity(rule)) {}
 
-  /// Choices and margins of all cells; capacity drops as it always does.
+  /// Choices and margins of all cells.
   void write(DecisionView& out) const {
     for (int64_t c = 0; c < scores_.cells; ++c) {
       const auto [chosen, margin] = of_cell(scores_.data + c * scores_.branches);
@@ -29,11 +37,8 @@ class ChoiceOfOthers {
       std::copy(chosen.begin(), chosen.end(), out.choice + c * out.fan_out);
       out.margin[c] = margin;
     }
-    if (mixes_parent(rule_)) serve_first(out, scores_.cells, scores_.parents, rule_.capacity);
-    if (!mixes_batch(rule_)) return;
-    for (int64_t c = 0; c < scores_.cells; ++c)
-      out.choice_weight[c] = share(scores_.data + c * scores_.branches, out.choice[c]);
-    serve_most_confident(out, scores_.cells, capacity_of(rule_.capacity_factor, scores_.cells, branches_));
+    if (capacity_.unit == Capacity::Unit::cells) keep_first(out);
+    if (capacity_.unit == Capacity::Unit::factor) keep_surest(out);
   }
 
  private:
@@ -42,6 +47,34 @@ class ChoiceOfOthers {
     float margin = std::numeric_limits<float>::infinity();
   };
   using Ranked = std::vector<std::pair<float, int32_t>>;  // score and number, the best first
+
+  static Capacity own_capacity(const Protocol& rule) {
+    if (mixes_parent(rule)) return {Capacity::Unit::cells, static_cast<double>(rule.capacity)};
+    if (mixes_batch(rule)) return {Capacity::Unit::factor, rule.capacity_factor};
+    return {};
+  }
+  /// The first cells of each parent keep their branch, as many as it has places.
+  void keep_first(DecisionView& out) const {
+    std::map<std::pair<int64_t, int32_t>, int64_t> taken;  // by parent and branch
+    for (int64_t c = 0; c < scores_.cells; ++c)
+      for (int64_t i = c * out.fan_out; i < (c + 1) * out.fan_out; ++i)
+        if (int32_t& choice = out.choice[i]; is_kept(choice))
+          if (static_cast<double>(++taken[{scores_.parents.of(c), choice}]) > capacity_.value)
+            choice = dropped_from(choice);
+  }
+  /// The most confident cells of the batch keep their branch; of one choice each.
+  void keep_surest(DecisionView& out) const {
+    const int64_t even_share = (scores_.cells + branches_ - 1) / branches_;
+    const auto places = static_cast<int64_t>(capacity_.value * static_cast<double>(even_share));
+    std::map<int32_t, Ranked> wanted;  // confidence and cell, by branch
+    for (int64_t c = 0; c < scores_.cells; ++c)
+      wanted[out.choice[c]].emplace_back(share(scores_.data + c * scores_.branches, out.choice[c]),
+                                         static_cast<int32_t>(c));
+    for (auto& [branch, cells] : wanted) {
+      sort(cells);
+      for (int64_t i = places; i < std::ssize(cells); ++i) out.choice[cells[i].second] = dropped_from(branch);
+    }
+  }
 
   static float usable(float x) { return std::isnan(x) ? -std::numeric_limits<float>::infinity() : x; }
   static float apart(float a, float b) { return std::isnan(a - b) ? 0 : std::fabs(a - b); }
@@ -131,6 +164,7 @@ class ChoiceOfOthers {
   const Protocol& rule_;
   const std::set<int32_t> off_;
   const int32_t branches_;
+  const Capacity capacity_;
 };
 
 }  // namespace stormcell::reference

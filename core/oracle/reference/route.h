@@ -20,11 +20,19 @@ std::vector<float> to_scores(const std::vector<Scalar>& numbers) {
   return scores;
 }
 
-/// Replays the choices of a router without the branches `off`, or `replayed` if given; only the weights are computed as
-/// always. `free_choice` gets its own choices.
-inline void decide_without(const ScoreView& scores, const Protocol& rule, const std::vector<int32_t>& off,
+/// Changes of a router beside the graph.
+struct ChangedRule {
+  const std::vector<int32_t>* off = nullptr;  ///< branches that it may not choose; null: it may choose all
+  const Capacity* capacity = nullptr;         ///< null: as the graph has it
+  bool any() const { return off || capacity; }
+};
+
+/// Replays the choices of a router that was changed, or `replayed` if given; only the weights are computed as always.
+/// `free_choice` gets its own choices.
+inline void decide_changed(const ScoreView& scores, const Protocol& rule, const ChangedRule& changed,
                            const int32_t* replayed, DecisionView& view, std::vector<int32_t>& free_choice) {
-  ChoiceOfOthers(scores, rule, off, view.branches).write(view);
+  const std::vector<int32_t> none;
+  ChoiceOfOthers(scores, rule, changed.off ? *changed.off : none, view.branches, changed.capacity).write(view);
   const int64_t slots = scores.cells * view.fan_out;
   const std::vector<int32_t> own(view.choice, view.choice + slots);
   const std::vector<float> margin(view.margin, view.margin + scores.cells);
@@ -37,10 +45,10 @@ inline void decide_without(const ScoreView& scores, const Protocol& rule, const 
 }
 
 /// Decides freely, or replays the choices `replayed` [cells, fan_out] and leaves in `free_choice` its own choices.
-/// `off`: branches that it may not choose, null: it may choose all. Returns the scores that were used. Capacity is
-/// counted over the parents of a dense or ragged space, and over all cells of any other space.
+/// Returns the scores that were used. Capacity is counted over the parents of a dense or ragged space, and over all
+/// cells of any other space.
 template <class Scalar>
-Scores decide(const Call<Scalar>& c, const int32_t* replayed, const std::vector<int32_t>* off, HeldDecision& decision,
+Scores decide(const Call<Scalar>& c, const int32_t* replayed, const ChangedRule& changed, HeldDecision& decision,
               std::vector<int32_t>& free_choice) {
   const Protocol protocol = protocol_of(c.attributes());
   const bool by_label = protocol_row(protocol.kind).by_label();
@@ -60,8 +68,8 @@ Scores decide(const Call<Scalar>& c, const int32_t* replayed, const std::vector<
   }
   if (const SpaceId cells = c.type(0).space; is_grouped(c.graph(), cells))
     view.parents = c.frame.groups(cells).parent_map();
-  if (off) {
-    decide_without(view, protocol, *off, replayed, decision.view, free_choice);
+  if (changed.any()) {
+    decide_changed(view, protocol, changed, replayed, decision.view, free_choice);
   } else if (replayed) {
     free_choice.resize(decision.cells * decision.view.fan_out);
     replay(view, protocol, replayed, decision.view, free_choice.data());

@@ -73,6 +73,35 @@ class BranchesOffTest : public QObject {
     QVERIFY(differs > 0);
   }
 
+  void both_give_places_alike_data() {
+    QTest::addColumn<int>("kind");
+    QTest::newRow("switch-top1") << static_cast<int>(ProtocolKind::switch_top1);
+    QTest::newRow("batch-prioritized") << static_cast<int>(ProtocolKind::batch_prioritized);
+  }
+  void both_give_places_alike() {
+    QFETCH(int, kind);
+    std::mt19937 random(11);
+    const Protocol plain = protocol_of_kind(static_cast<ProtocolKind>(kind));
+    const bool by_cells = plain.kind == ProtocolKind::switch_top1;
+    int differs = 0;
+    for (int round = 0; round < drawn(60); ++round) {
+      const std::vector<float> scores = coarse_scores(random);
+      ScoreView view{scores.data(), kCells, kBranches};
+      if (round % 2 == 0) view.parents.per_parent = 10;
+      const Capacity wanted = by_cells ? Capacity{Capacity::Unit::cells, static_cast<double>(1 + random() % 4)}
+                                       : Capacity{Capacity::Unit::factor, static_cast<double>(1 + random() % 10) / 8};
+      Protocol changed = plain;
+      changed.capacity = static_cast<int32_t>(wanted.value), changed.capacity_factor = wanted.value;
+      Decision ours(kCells, 1, kBranches), theirs(kCells, 1, kBranches), own(kCells, 1, kBranches);
+      route(view, changed, *ours);
+      reference::ChoiceOfOthers(view, plain, {}, kBranches, &wanted).write(*theirs);
+      QCOMPARE(ours.choices(kCells), theirs.choices(kCells));
+      route(view, plain, *own);
+      differs += ours.choices(kCells) != own.choices(kCells);
+    }
+    QVERIFY(differs > 0);
+  }
+
   void weights_are_those_of_all_scores() {
     const std::vector<float> scores = {2, 1, 0, -1};
     const ScoreView view{scores.data(), 1, 4};
