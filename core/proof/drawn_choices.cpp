@@ -11,8 +11,8 @@
 namespace stormcell {
 namespace {
 
-/// Every second one of the first cells of each space leads to a branch which had none. The others choose any, so that
-/// branches which no cell can reach do not take all cells from the rest.
+/// Every second one of the first cells of each space is led. The others choose any, so that places which no cell can
+/// reach do not take all cells from the rest.
 constexpr int64_t kLeadingCells = 64;
 
 uint64_t seed_of(const std::string& router, int draw) {
@@ -23,7 +23,7 @@ uint64_t seed_of(const std::string& router, int draw) {
 
 }  // namespace
 
-DrawnChoices::DrawnChoices(const Graph& model, UsualBranches usual) : usual_(std::move(usual)) {
+DrawnChoices::DrawnChoices(const Graph& model, UsualBranches usual) : model_(model), usual_(std::move(usual)) {
   model.for_each_node([&](NodeId id, int) {
     if (is_route(model.node(id))) add(model, model.node(id));
   });
@@ -31,26 +31,41 @@ DrawnChoices::DrawnChoices(const Graph& model, UsualBranches usual) : usual_(std
 
 void DrawnChoices::add(const Graph& model, const Node& node) {
   const Value& decision = model.value(node.outputs[0]);
-  for (int32_t branch = 0; branch < decision.branches; ++branch) unreached_.insert({node.name, branch});
   const ProtocolRow& row = protocol_row(protocol_of(node.attributes).kind);
   Router router;
   router.dense = model.dense_ancestor(decision.type.space);
+  router.branches = decision.branches, router.fan_out = decision.fan_out;
   router.may_use_all = row.fan_out == FanOut::all;
   router.drops = row.places != Places::unlimited;
-  for (SpaceId s = decision.type.space; s != router.dense && s != kNone; s = model.origin(s)) {
-    const CellSpace& space = model.space(s);
-    if (space.kind != SpaceKind::routed || space.branch == kAllBranches) continue;
-    const NodeId producer = model.value(space.decision).producer;
-    if (producer != kNone && is_route(model.node(producer)))
-      router.above.emplace_back(model.node(producer).name, space.branch);
+  for (int32_t branch = 0; branch < decision.branches; ++branch) {
+    Lead lead;
+    lead.cells.push_back(choices_above(model, decision.type.space, kAllBranches));
+    lead.cells.back().emplace_back(node.name, branch);
+    unreached_.emplace(RouterBranch(node.name, branch), std::move(lead));
   }
-  routers_.emplace(node.name, std::move(router));  // a router of two phases is described by the first
+  routers_.emplace(node.name, router);  // a router of two phases is described by the first
 }
 
-ForceChoices DrawnChoices::of_draw(int draw) const {
+bool DrawnChoices::wants_draw() const {
+  return std::any_of(unreached_.begin(), unreached_.end(), [](const auto& branch) { return branch.second.is_open(); });
+}
+
+ForceChoices DrawnChoices::of_draw(int draw, const Bindings& bindings, std::vector<Lead*> leads) {
   if (draw == 0) return {};
   if (draw == 1) return [this](const OracleDecision& made) { return usual_choices(made); };
-  return [this, draw, targets = wanted(draw)](const OracleDecision& made) { return any_choices(made, draw, targets); };
+  for (auto& [branch, lead] : unreached_) leads.push_back(&lead);
+  std::stable_sort(leads.begin(), leads.end(), [](const Lead* a, const Lead* b) { return a->tries < b->tries; });
+  Directions directions;
+  bool is_first = true;
+  for (Lead* lead : leads) {
+    if (follow(*lead, bindings, directions)) {
+      ++lead->tries;
+      is_first = false;
+    } else if (is_first) {
+      lead->tries = Lead::kMostTries;  // nothing stands against it but itself
+    }
+  }
+  return [this, draw, directions](const OracleDecision& made) { return any_choices(made, draw, directions); };
 }
 
 /// The same cells with the same scores, and therefore the same choices.
@@ -77,20 +92,52 @@ void DrawnChoices::take(int draw, const std::vector<OracleDecision>& decisions) 
       if (is_kept(choice)) unreached_.erase({d.router, choice});
 }
 
-DrawnChoices::Wanted DrawnChoices::wanted(int draw) const {
-  std::map<SpaceId, std::vector<Branch>> left;
-  for (const Branch& branch : unreached_)
-    if (const auto router = routers_.find(branch.first); router != routers_.end())
-      left[router->second.dense].push_back(branch);
-  Wanted wanted;
-  for (const auto& [space, branches] : left)
-    for (int64_t cell = 0; cell < kLeadingCells; cell += 2) {
-      const Branch& target = branches[(cell / 2 + draw) % branches.size()];
-      wanted[first_alike(target.first)][cell] = target.second;
-      for (const auto& [router, branch] : routers_.find(target.first)->second.above)
-        wanted[first_alike(router)][cell] = branch;
-    }
-  return wanted;
+/// Whether a router can do all that is asked of it.
+bool DrawnChoices::can_do(const std::string& name, const Needs& needs) const {
+  const auto at = routers_.find(name);
+  if (at == routers_.end()) return false;
+  const Router& router = at->second;
+  const std::set<int32_t>&empty = needs.empty, &full = needs.full;
+  if (std::any_of(full.begin(), full.end(), [&](int32_t branch) { return empty.contains(branch); })) return false;
+  const bool any = router.may_use_all || std::ssize(full) < router.fan_out;
+  if (!router.may_use_all &&
+      (std::ssize(full) > router.fan_out || router.branches - std::ssize(empty) < router.fan_out))
+    return false;
+  return std::all_of(needs.led.begin(), needs.led.end(), [&](const auto& cell) {
+    return !empty.contains(cell.second) && (any || full.contains(cell.second));
+  });
+}
+
+/// Adds a lead to those that a draw follows. False: it does not go together with them.
+bool DrawnChoices::follow(const Lead& lead, const Bindings& bindings, Directions& directions) const {
+  Directions changed;
+  const auto needs = [&](const std::string& router) -> Needs& {
+    const std::string& name = first_alike(router);
+    const auto known = directions.find(name);
+    return changed.emplace(name, known == directions.end() ? Needs() : known->second).first->second;
+  };
+  for (const auto& [router, branches] : lead.empty) needs(router).empty.insert(branches.begin(), branches.end());
+  for (const auto& [router, branches] : lead.full) needs(router).full.insert(branches.begin(), branches.end());
+  for (const std::vector<RouterBranch>& choices : lead.cells) {
+    const auto is_free = [&](int64_t cell) {
+      return std::all_of(choices.begin(), choices.end(), [&](const RouterBranch& choice) {
+        const std::map<int64_t, int32_t>& led = needs(choice.first).led;
+        const auto at = led.find(cell);
+        return at == led.end() || at->second == choice.second;
+      });
+    };
+    const auto router = routers_.find(choices.front().first);
+    if (router == routers_.end()) return false;
+    const int64_t cells = std::min(kLeadingCells, model_.space(router->second.dense).count.evaluate(bindings));
+    int64_t cell = 0;
+    while (cell < cells && !is_free(cell)) cell += 2;
+    if (cell >= cells) return false;
+    for (const auto& [name, branch] : choices) needs(name).led[cell] = branch;
+  }
+  for (const auto& [router, all] : changed)
+    if (!can_do(router, all)) return false;
+  for (auto& [router, all] : changed) directions[router] = std::move(all);
+  return true;
 }
 
 std::vector<int32_t> DrawnChoices::usual_choices(const OracleDecision& made) const {
@@ -114,27 +161,39 @@ std::vector<int32_t> DrawnChoices::usual_choices(const OracleDecision& made) con
   return choices;
 }
 
-std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int draw, const Wanted& wanted) const {
+std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int draw,
+                                               const Directions& directions) const {
   const int32_t branches = made.shape.branches, fan_out = made.shape.fan_out;
   const std::string& name = first_alike(made.router);
   const auto router = routers_.find(name);
   const bool all = router != routers_.end() && router->second.may_use_all;
   const bool drops = router != routers_.end() && router->second.drops;
-  const auto targets = wanted.find(name);
+  const auto directed = directions.find(name);
+  const Needs needs = directed == directions.end() ? Needs() : directed->second;
   Draw random(seed_of(name, draw));
   const int64_t first = random.below(branches);
   std::vector<int32_t> choices;
   for (int64_t cell = 0; cell < made.dense_cells; ++cell) {
-    int32_t target = kNoBranch;
-    if (targets != wanted.end())
-      if (const auto at = targets->second.find(cell); at != targets->second.end()) target = at->second;
-    const bool dropped = drops && target == kNoBranch && random.below(5) == 0;
+    const auto led = needs.led.find(cell);
+    const int32_t target = led == needs.led.end() ? kNoBranch : led->second;
+    const bool dropped = drops && target == kNoBranch && needs.full.empty() && random.below(5) == 0;
     const int64_t begin = target == kNoBranch ? first + cell : target;
-    for (int64_t i = 0; i < (all ? branches : fan_out); ++i) {
+    std::vector<int32_t> chosen, others;
+    for (int64_t i = 0; i < branches; ++i) {
       const auto branch = static_cast<int32_t>((begin + i) % branches);
-      if (all && branch != target && random.below(4) == 0) continue;
-      choices.push_back(dropped ? dropped_from(branch) : branch);
+      const bool asked = branch == target || needs.full.contains(branch);
+      if (needs.empty.contains(branch))
+        others.push_back(branch);
+      else if (!all || asked || random.below(4) != 0)
+        chosen.push_back(branch);
     }
+    if (!all) {
+      std::stable_partition(chosen.begin(), chosen.end(),
+                            [&](int32_t b) { return b == target || needs.full.contains(b); });
+      chosen.insert(chosen.end(), others.begin(), others.end());
+      chosen.resize(fan_out);
+    }
+    for (const int32_t branch : chosen) choices.push_back(dropped ? dropped_from(branch) : branch);
     choices.resize((cell + 1) * fan_out, kNoBranch);
   }
   return choices;

@@ -62,6 +62,13 @@ std::string difference_of_scores(const OracleDecision& expected, const OracleDec
   return compared ? std::string() : router + " decided about no cell that the model decided about";
 }
 
+/// Compares what both would have chosen freely about the same cells: a forced decision hides its protocol too.
+std::string difference_of_choices(const OracleDecision& expected, const OracleDecision& came) {
+  if (expected.shape != came.shape || expected.ancestor != came.ancestor) return {};
+  const auto free = [](const OracleDecision& d) { return d.free_choice.empty() ? d.choice : d.free_choice; };
+  return free(expected) == free(came) ? std::string() : "choices of router " + came.router + " differ";
+}
+
 std::map<std::string, int64_t> executions(const OracleResult<Residue>& result) {
   std::map<std::string, int64_t> count;
   for (const OracleDecision& d : result.decisions) ++count[d.router];
@@ -90,6 +97,7 @@ std::string field_difference(const Graph& model, const OracleInputs<Residue>& in
     });
     if (its == expected.decisions.end()) continue;
     if (std::string why = difference_of_scores(*its, d); !why.empty()) return why;
+    if (std::string why = difference_of_choices(*its, d); !why.empty()) return why;
   }
   return {};
 }

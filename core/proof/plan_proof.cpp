@@ -63,10 +63,13 @@ PlanProof::PlanProof(std::shared_ptr<const Graph> model, const WeightSource& wei
 
 bool PlanProof::is_time_for(int runs) const { return spent_ + runs * longest_run_ <= limits_.seconds; }
 
-/// Draws that are made cost the plan's run alone. More are made until every branch has had cells.
-bool PlanProof::wants_draw(int draw) const {
-  return draw < std::max(kLeastDraws, static_cast<int>(drawn_.size())) ||
-         (draw < kMostDraws && choices_.unreached() > 0);
+/// Draws that are made cost the plan's run alone. More are made while they may bring cells to places without.
+bool PlanProof::wants_draw(int draw, PlanPlaces& places) const {
+  if (draw < kLeastDraws) return true;
+  if (draw < std::ssize(drawn_)) return places.unreached() > 0;
+  const std::vector<Lead*> leads = places.leads();
+  const bool leads_on = std::any_of(leads.begin(), leads.end(), [](const Lead* lead) { return lead->is_open(); });
+  return draw < kMostDraws && (leads_on || choices_.wants_draw());
 }
 
 ProofOutcome PlanProof::prove(const Graph& plan) {
@@ -76,10 +79,11 @@ ProofOutcome PlanProof::prove(const Graph& plan) {
     outcome.reason = "it needs more memory than a proof may take";
     return outcome;
   }
-  for (int draw = 0; wants_draw(draw); ++draw) {
+  PlanPlaces places(plan);
+  for (int draw = 0; wants_draw(draw, places); ++draw) {
     if (!is_time_for(draw < std::ssize(drawn_) ? 1 : 2)) break;
     progress_.report("proving the plan", draw, std::max(draw + 1, kLeastDraws));
-    std::string why = difference(plan, draw);
+    std::string why = difference(plan, draw, &places);
     ++outcome.draws;
     if (!why.empty()) {
       outcome.equal = false;
@@ -88,7 +92,7 @@ ProofOutcome PlanProof::prove(const Graph& plan) {
       break;
     }
   }
-  outcome.branches_without_cells = choices_.unreached();
+  outcome.branches_without_cells = std::max(choices_.unreached(), places.unreached());
   if (outcome.equal) return outcome;
   if (outcome.draws >= kLeastDraws) {
     outcome.equal = true;
@@ -103,12 +107,12 @@ bool PlanProof::has_time_for_another() const { return spent_ + drawn_.size() * l
 
 bool PlanProof::differs_again(const Graph& plan) { return !difference(plan, differed_in_).empty(); }
 
-const PlanProof::Drawn& PlanProof::drawn(int draw) {
+const PlanProof::Drawn& PlanProof::drawn(int draw, PlanPlaces* places) {
   while (std::ssize(drawn_) <= draw) {
     const int next = static_cast<int>(drawn_.size());
     Drawn made;
     made.batch = draw_field_batch(*model_, extents_, static_cast<uint64_t>(next) + 1);
-    made.force = choices_.of_draw(next);
+    made.force = choices_.of_draw(next, made.batch.bindings, places ? places->leads() : std::vector<Lead*>());
     made.expected = run(*model_, made.batch, made.force);
     choices_.take(next, made.expected.decisions);
     drawn_.push_back(std::move(made));
@@ -132,9 +136,11 @@ OracleResult<Residue> PlanProof::run(const Graph& graph, const DrawnBatch& batch
   return result;
 }
 
-std::string PlanProof::difference(const Graph& plan, int draw) {
-  const Drawn& beside = drawn(draw);
-  return field_difference(*model_, beside.batch.inputs, beside.expected, run(plan, beside.batch, beside.force));
+std::string PlanProof::difference(const Graph& plan, int draw, PlanPlaces* places) {
+  const Drawn& beside = drawn(draw, places);
+  const OracleResult<Residue> came = run(plan, beside.batch, beside.force);
+  if (places) places->take(came.decisions);
+  return field_difference(*model_, beside.batch.inputs, beside.expected, came);
 }
 
 }  // namespace stormcell

@@ -15,11 +15,12 @@
 #include "core/base/progress.h"
 #include "core/proof/drawn_choices.h"
 #include "core/proof/field_batch.h"
+#include "core/proof/plan_places.h"
 #include "core/weights/weight_source.h"
 
 namespace stormcell {
 
-/// Draws that a proof has at least, and at most while branches have had no cell.
+/// Draws that a proof has at least, and at most while places have had no cell.
 inline constexpr int kLeastDraws = 4, kMostDraws = 16;
 
 struct ProofLimits {
@@ -39,6 +40,7 @@ ProofNeeds proof_needs(const Graph& model, const FieldExtents& extents, int thre
 struct ProofOutcome {
   std::optional<bool> equal;  ///< nothing: neither is known
   int draws = 0;              ///< in which the plan was compared
+  /// Of routers, or of the plan's guards: a body, and a branch within it, count as one each.
   int64_t branches_without_cells = 0;
   std::string difference;  ///< where it is not equal: in which draw, and what
   std::string reason;      ///< why nothing is known
@@ -67,11 +69,11 @@ class PlanProof {
     ForceChoices force;
     OracleResult<Residue> expected;
   };
-  const Drawn& drawn(int draw);
+  const Drawn& drawn(int draw, PlanPlaces* places = nullptr);
   OracleResult<Residue> run(const Graph& graph, const DrawnBatch& batch, const ForceChoices& force);
-  std::string difference(const Graph& plan, int draw);
+  std::string difference(const Graph& plan, int draw, PlanPlaces* places = nullptr);
   bool is_time_for(int runs) const;
-  bool wants_draw(int draw) const;
+  bool wants_draw(int draw, PlanPlaces& places) const;
 
   const std::shared_ptr<const Graph> model_;
   const WeightSource& weights_;

@@ -24,34 +24,40 @@ OracleDecision asked(const std::string& router, int64_t cells, int32_t fan_out, 
 class DrawnChoicesTest : public QObject {
   Q_OBJECT
  private slots:
-  void the_first_draw_is_free() { QVERIFY(!DrawnChoices(Graph(), {}).of_draw(0)); }
+  void the_first_draw_is_free() {
+    const Graph graph;
+    QVERIFY(!DrawnChoices(graph, {}).of_draw(0, {}));
+  }
 
   void usual_choices_stay_among_the_usual_branches() {
-    const DrawnChoices choices(Graph(), {{"r", {1, 3}}});
-    const std::vector<int32_t> one = choices.of_draw(1)(asked("r", 4, 1, 5));
+    const Graph graph;
+    DrawnChoices choices(graph, {{"r", {1, 3}}});
+    const std::vector<int32_t> one = choices.of_draw(1, {})(asked("r", 4, 1, 5));
     QCOMPARE(one, (std::vector<int32_t>{1, 3, 1, 3}));
     // A cell that needs three branches has both of them, and another.
-    const std::vector<int32_t> three = choices.of_draw(1)(asked("r", 2, 3, 5));
+    const std::vector<int32_t> three = choices.of_draw(1, {})(asked("r", 2, 3, 5));
     QCOMPARE(three, (std::vector<int32_t>{1, 3, 0, 3, 1, 0}));
     // A router that nobody knows uses all.
-    QCOMPARE(choices.of_draw(1)(asked("other", 3, 1, 3)), (std::vector<int32_t>{0, 1, 2}));
+    QCOMPARE(choices.of_draw(1, {})(asked("other", 3, 1, 3)), (std::vector<int32_t>{0, 1, 2}));
   }
 
   void any_choices_name_branches_that_differ_within_a_cell() {
-    const DrawnChoices choices(Graph(), {});
+    const Graph graph;
+    DrawnChoices choices(graph, {});
     for (int draw = 2; draw < 6; ++draw) {
-      const std::vector<int32_t> drawn = choices.of_draw(draw)(asked("r", 20, 2, 3));
+      const std::vector<int32_t> drawn = choices.of_draw(draw, {})(asked("r", 20, 2, 3));
       QCOMPARE(drawn.size(), size_t{40});
       for (size_t i = 0; i < drawn.size(); i += 2) {
         QVERIFY(drawn[i] >= 0 && drawn[i] < 3 && drawn[i + 1] >= 0 && drawn[i + 1] < 3);
         QVERIFY(drawn[i] != drawn[i + 1]);
       }
-      QCOMPARE(choices.of_draw(draw)(asked("r", 20, 2, 3)), drawn);
+      QCOMPARE(choices.of_draw(draw, {})(asked("r", 20, 2, 3)), drawn);
     }
   }
 
   void routers_with_equal_scores_get_equal_choices() {
-    DrawnChoices choices(Graph(), {});
+    const Graph graph;
+    DrawnChoices choices(graph, {});
     std::vector<OracleDecision> made{asked("a", 3, 1, 4), asked("b", 3, 1, 4), asked("c", 3, 1, 4)};
     for (OracleDecision& d : made) d.choice = {0, 1, 2};
     made[0].scores = made[1].scores = {1, 2, 3};
@@ -59,7 +65,7 @@ class DrawnChoicesTest : public QObject {
     choices.take(0, made);
     bool otherwise = false;
     for (int draw = 2; draw < 8; ++draw) {
-      const ForceChoices force = choices.of_draw(draw);
+      const ForceChoices force = choices.of_draw(draw, {});
       QCOMPARE(force(asked("b", 9, 1, 4)), force(asked("a", 9, 1, 4)));
       otherwise = otherwise || force(asked("c", 9, 1, 4)) != force(asked("a", 9, 1, 4));
     }
@@ -80,7 +86,7 @@ class DrawnChoicesTest : public QObject {
     QCOMPARE(choices.unreached(), int64_t{2 * kDeep});
     constexpr int64_t kCells = 4;
     for (int draw = 2; draw < 2 + 2 * kDeep; ++draw) {
-      const ForceChoices force = choices.of_draw(draw);
+      const ForceChoices force = choices.of_draw(draw, {kCells});
       std::vector<OracleDecision> decisions;
       std::vector<int64_t> left{0, 1, 2, 3};
       for (int i = 0; i < kDeep; ++i) {
