@@ -234,7 +234,7 @@ constexpr double kListColumns[] = {0, .16, .30, .50, .70, .90};
 void paint_list_row(QPainter& p, const QRectF& at, const QStringList& words, const std::vector<QColor>& colors) {
   for (int c = 0; c < words.size(); ++c) {
     const double left = kListColumns[c], right = c + 1 < words.size() ? kListColumns[c + 1] : 1;
-    p.setPen(colors[static_cast<size_t>(c) % colors.size()]);
+    p.setPen(colors[c % std::ssize(colors)]);
     write_line(p, {at.left() + left * at.width(), at.top(), (right - left) * at.width() - 6, at.height()},
                Qt::AlignLeft, words[c]);
   }

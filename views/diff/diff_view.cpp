@@ -34,7 +34,7 @@ DiffView::DiffView(QWidget* parent) : View(parent), picture_(new DiffPicture(thi
   connect(picture_, &DiffPicture::picked, this, &DiffView::pick);
   connect(picture_, &DiffPicture::cell_picked, this, [this](int sample) {
     const std::shared_ptr<const DifferenceFigures> figures = picture_->figures();
-    pick_cell(figures->samples[static_cast<size_t>(sample)]);
+    pick_cell(figures->samples[sample]);
   });
 }
 
