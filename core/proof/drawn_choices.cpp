@@ -11,8 +11,7 @@
 namespace stormcell {
 namespace {
 
-/// Every second one of the first cells of each space is led. The others choose any, so that places which no cell can
-/// reach do not take all cells from the rest.
+/// The first cells of each space may be led, every second one before the others. Cells that are not led choose any.
 constexpr int64_t kLeadingCells = 64;
 
 uint64_t seed_of(const std::string& router, int draw) {
@@ -56,14 +55,13 @@ ForceChoices DrawnChoices::of_draw(int draw, const Bindings& bindings, std::vect
   for (auto& [branch, lead] : unreached_) leads.push_back(&lead);
   std::stable_sort(leads.begin(), leads.end(), [](const Lead* a, const Lead* b) { return a->tries < b->tries; });
   Directions directions;
-  bool is_first = true;
   for (Lead* lead : leads) {
-    if (follow(*lead, bindings, directions)) {
+    if (!lead->is_open()) continue;
+    Directions alone;
+    if (follow(*lead, bindings, directions) == Followed::yes)
       ++lead->tries;
-      is_first = false;
-    } else if (is_first) {
-      lead->tries = Lead::kMostTries;  // nothing stands against it but itself
-    }
+    else if (const Followed by_itself = follow(*lead, bindings, alone); by_itself != Followed::yes)
+      lead->tries = Lead::kMostTries, lead->contradicts_itself = by_itself == Followed::contradicts;
   }
   return [this, draw, directions](const OracleDecision& made) { return any_choices(made, draw, directions); };
 }
@@ -108,8 +106,8 @@ bool DrawnChoices::can_do(const std::string& name, const Needs& needs) const {
   });
 }
 
-/// Adds a lead to those that a draw follows. False: it does not go together with them.
-bool DrawnChoices::follow(const Lead& lead, const Bindings& bindings, Directions& directions) const {
+/// Adds a lead to those that a draw follows, if it goes together with them.
+DrawnChoices::Followed DrawnChoices::follow(const Lead& lead, const Bindings& bindings, Directions& directions) const {
   Directions changed;
   const auto needs = [&](const std::string& router) -> Needs& {
     const std::string& name = first_alike(router);
@@ -127,17 +125,19 @@ bool DrawnChoices::follow(const Lead& lead, const Bindings& bindings, Directions
       });
     };
     const auto router = routers_.find(choices.front().first);
-    if (router == routers_.end()) return false;
+    if (router == routers_.end()) return Followed::contradicts;
     const int64_t cells = std::min(kLeadingCells, model_.space(router->second.dense).count.evaluate(bindings));
-    int64_t cell = 0;
-    while (cell < cells && !is_free(cell)) cell += 2;
-    if (cell >= cells) return false;
-    for (const auto& [name, branch] : choices) needs(name).led[cell] = branch;
+    const int64_t even = (cells + 1) / 2;
+    const auto nth_cell = [&](int64_t n) { return n < even ? 2 * n : 2 * (n - even) + 1; };
+    int64_t n = 0;
+    while (n < cells && !is_free(nth_cell(n))) ++n;
+    if (n == cells) return Followed::no_cell_is_left;
+    for (const auto& [name, branch] : choices) needs(name).led[nth_cell(n)] = branch;
   }
   for (const auto& [router, all] : changed)
-    if (!can_do(router, all)) return false;
+    if (!can_do(router, all)) return Followed::contradicts;
   for (auto& [router, all] : changed) directions[router] = std::move(all);
-  return true;
+  return Followed::yes;
 }
 
 std::vector<int32_t> DrawnChoices::usual_choices(const OracleDecision& made) const {
@@ -175,8 +175,9 @@ std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int d
   std::vector<int32_t> choices;
   for (int64_t cell = 0; cell < made.dense_cells; ++cell) {
     const auto led = needs.led.find(cell);
-    const int32_t target = led == needs.led.end() ? kNoBranch : led->second;
-    const bool dropped = drops && target == kNoBranch && needs.full.empty() && random.below(5) == 0;
+    int32_t target = led == needs.led.end() ? kNoBranch : led->second;
+    const bool dropped = target == kNoBranch ? drops && needs.full.empty() && random.below(5) == 0 : !is_kept(target);
+    if (target != kNoBranch && dropped) target = dropped_from(target);
     const int64_t begin = target == kNoBranch ? first + cell : target;
     std::vector<int32_t> chosen, others;
     for (int64_t i = 0; i < branches; ++i) {

@@ -51,7 +51,8 @@ class DrawnChoices {
   void join_alike(const std::vector<OracleDecision>& decisions);
   /// The name of the first router that reads the same scores.
   const std::string& first_alike(const std::string& router) const;
-  bool follow(const Lead& lead, const Bindings& bindings, Directions& directions) const;
+  enum class Followed : uint8_t { yes, no_cell_is_left, contradicts };
+  Followed follow(const Lead& lead, const Bindings& bindings, Directions& directions) const;
   bool can_do(const std::string& router, const Needs& needs) const;
   std::vector<int32_t> usual_choices(const OracleDecision& made) const;
   std::vector<int32_t> any_choices(const OracleDecision& made, int draw, const Directions& directions) const;

@@ -1,9 +1,12 @@
 #include "core/proof/plan_places.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "core/cell/decision.h"
+#include "core/cell/protocol_row.h"
+#include "core/graph/protocol_attributes.h"
 #include "core/graph/roles.h"
 
 namespace stormcell {
@@ -22,6 +25,8 @@ std::set<int32_t> branches_asked(const Node& question) {
 }
 bool asks_for_none(const Node& question) { return question.op->name == "branches_empty"; }
 bool asks_for_all(const Node& question) { return question.op->name == "branches_full"; }
+
+const ProtocolRow& protocol_of_router(const Node& router) { return protocol_row(protocol_of(router.attributes).kind); }
 
 int64_t cells_of(const OracleDecision& made, int32_t branch) {
   return std::count(made.choice.begin(), made.choice.end(), branch);
@@ -58,23 +63,39 @@ void PlanPlaces::add_block(const Block& block, std::vector<Body>& within) {
       for (const int32_t branch : branches_sent(graph_, node))
         here.emplace(graph_.value(node.outputs[0]).type.space, branch);
   }
-  for (const auto& [space, branch] : here) add(within, space, branch);
+  for (const auto& [space, branch] : here)
+    add({within, space, kNone, branch, {}}, choices_above(graph_, space, branch));
   for (const NodeId id : block.nodes) {
     const Node& node = graph_.node(id);
     const bool guard = has_role(node, Role::guard);
     for (int body = 0; body < std::ssize(node.bodies); ++body) {
       if (guard) within.emplace_back(id, body);
+      if (guard && body == 0) add_unasked(id, within);
       add_block(node.bodies[body], within);
       if (guard) within.pop_back();
     }
   }
 }
 
-void PlanPlaces::add(const std::vector<Body>& within, SpaceId space, int32_t branch) {
-  Place place{within, space, branch, {}};
-  if (std::vector<RouterBranch> choices = choices_above(graph_, space, branch); !choices.empty())
-    place.lead.cells.push_back(std::move(choices));
-  for (const Body& body : within) enter(body, place.lead);
+/// The branches that a guard does not ask about.
+void PlanPlaces::add_unasked(NodeId guard, const std::vector<Body>& within) {
+  for (const NodeId id : questions(guard)) {
+    const Node& question = graph_.node(id);
+    const ValueId asked = question.inputs[0];
+    const Value& decision = graph_.value(asked);
+    const std::set<int32_t> branches = branches_asked(question);
+    for (int32_t branch = 0; branch < decision.branches; ++branch) {
+      if (branches.contains(branch)) continue;
+      std::vector<RouterBranch> choices = choices_above(graph_, decision.type.space, kAllBranches);
+      choices.emplace_back(graph_.node(decision.producer).name, branch);
+      add({within, kNone, asked, branch, {}}, std::move(choices));
+    }
+  }
+}
+
+void PlanPlaces::add(Place place, std::vector<RouterBranch> choices) {
+  if (!choices.empty()) place.lead.cells.push_back(std::move(choices));
+  for (const Body& body : place.within) enter(body, place.lead);
   unreached_.push_back(std::move(place));
 }
 
@@ -87,39 +108,65 @@ std::vector<NodeId> PlanPlaces::questions(NodeId guard) const {
     open.pop_back();
     if (producer == kNone) continue;
     const Node& made = graph_.node(producer);
-    if (asks_for_none(made) || asks_for_all(made))
-      found.push_back(producer);
-    else if (!is_route(made))
-      open.insert(open.end(), made.inputs.begin(), made.inputs.end());
+    if (asks_for_none(made) || asks_for_all(made)) {
+      const NodeId decides = graph_.value(made.inputs[0]).producer;
+      if (decides != kNone && is_route(graph_.node(decides))) found.push_back(producer);
+    }
+    if (!is_route(made)) open.insert(open.end(), made.inputs.begin(), made.inputs.end());
   }
   return found;
 }
 
+/// The choices of one cell that let the answer to a question be no, in several ways. Nothing: it is no by chance.
+std::optional<PlanPlaces::Ways> PlanPlaces::ways_to_miss(const Node& question) const {
+  const Value& decision = graph_.value(question.inputs[0]);
+  const Node& router = graph_.node(decision.producer);
+  const ProtocolRow& protocol = protocol_of_router(router);
+  if (asks_for_all(question) && protocol.fan_out == FanOut::all) return {};
+  const std::set<int32_t> asked = branches_asked(question);
+  std::vector<int32_t> chosen;
+  for (int32_t branch = 0; branch < decision.branches; ++branch)
+    if (asked.contains(branch) == asks_for_none(question)) chosen.push_back(branch);
+  if (asks_for_all(question) && protocol.places != Places::unlimited) chosen.push_back(dropped_from(*asked.begin()));
+  Ways ways;
+  for (const int32_t branch : chosen) {
+    ways.push_back(choices_above(graph_, decision.type.space, kAllBranches));
+    ways.back().emplace_back(router.name, branch);
+  }
+  return ways;
+}
+
 /// The first body runs if the answer to all questions is yes, the second one if it is no to one of them.
 void PlanPlaces::enter(const Body& body, Lead& lead) const {
-  std::vector<std::vector<RouterBranch>> misses;
+  Ways ways;
+  bool by_chance = false;
   for (const NodeId id : questions(body.first)) {
     const Node& question = graph_.node(id);
-    const Value& decision = graph_.value(question.inputs[0]);
-    if (decision.producer == kNone || !is_route(graph_.node(decision.producer))) continue;
-    const std::string& router = graph_.node(decision.producer).name;
+    const std::string& router = graph_.node(graph_.value(question.inputs[0]).producer).name;
     const std::set<int32_t> asked = branches_asked(question);
     if (body.second == 0) {
       (asks_for_none(question) ? lead.empty : lead.full)[router].insert(asked.begin(), asked.end());
-      continue;
-    }
-    for (int32_t branch = 0; branch < decision.branches; ++branch) {
-      if (asked.contains(branch) != asks_for_none(question)) continue;
-      misses.push_back(choices_above(graph_, decision.type.space, kAllBranches));
-      misses.back().emplace_back(router, branch);
+    } else if (const std::optional<Ways> more = ways_to_miss(question)) {
+      ways.insert(ways.end(), more->begin(), more->end());
+    } else {
+      by_chance = true;
     }
   }
-  const auto chosen_anyway = [&](const std::vector<RouterBranch>& miss) {
+  if (body.second == 0 || by_chance) return;
+  const auto chosen_anyway = [&](const std::vector<RouterBranch>& way) {
     return std::any_of(lead.cells.begin(), lead.cells.end(), [&](const std::vector<RouterBranch>& cell) {
-      return std::find(cell.begin(), cell.end(), miss.back()) != cell.end();
+      return std::find(cell.begin(), cell.end(), way.back()) != cell.end();
     });
   };
-  if (!misses.empty() && std::none_of(misses.begin(), misses.end(), chosen_anyway)) lead.cells.push_back(misses[0]);
+  if (std::any_of(ways.begin(), ways.end(), chosen_anyway)) return;
+  const auto way = std::find_if(ways.begin(), ways.end(), [&](const std::vector<RouterBranch>& choices) {
+    const auto empty = lead.empty.find(choices.back().first);
+    return empty == lead.empty.end() || !empty->second.contains(choices.back().second);
+  });
+  if (way == ways.end())
+    lead.contradicts_itself = true;
+  else
+    lead.cells.push_back(*way);
 }
 
 bool PlanPlaces::has_run(const Body& body, const Decisions& made) const {
@@ -138,14 +185,17 @@ bool PlanPlaces::has_run(const Body& body, const Decisions& made) const {
   return holds == (body.second == 0);
 }
 
-bool PlanPlaces::has_cells(SpaceId space, int32_t branch, const Decisions& made) const {
-  const SpaceId routed = routed_above(graph_, space);
-  if (routed == kNone) return true;
-  const CellSpace& cells = graph_.space(routed);
-  const auto at = made.find(graph_.value(cells.decision).producer);
+bool PlanPlaces::has_cells(const Place& place, const Decisions& made) const {
+  ValueId decision = place.decision;
+  int32_t chosen = place.branch;
+  if (const SpaceId routed = routed_above(graph_, place.space); routed != kNone) {
+    decision = graph_.space(routed).decision;
+    if (graph_.space(routed).branch != kAllBranches) chosen = graph_.space(routed).branch;
+  }
+  if (decision == kNone) return true;
+  const auto at = made.find(graph_.value(decision).producer);
   if (at == made.end()) return false;
   const std::vector<int32_t>& choice = at->second->choice;
-  const int32_t chosen = cells.branch == kAllBranches ? branch : cells.branch;
   if (chosen == kAllBranches) return std::any_of(choice.begin(), choice.end(), is_kept);
   return std::find(choice.begin(), choice.end(), chosen) != choice.end();
 }
@@ -160,8 +210,13 @@ void PlanPlaces::take(const std::vector<OracleDecision>& decisions) {
       if (is_new) at->second = has_run(body, made);
       if (!at->second) return false;
     }
-    return place.space == kNone || has_cells(place.space, place.branch, made);
+    return has_cells(place, made);
   });
+}
+
+int64_t PlanPlaces::unreached() const {
+  return std::count_if(unreached_.begin(), unreached_.end(),
+                       [](const Place& place) { return !place.lead.contradicts_itself; });
 }
 
 std::vector<Lead*> PlanPlaces::leads() {

@@ -1,8 +1,10 @@
 // Places of a graph to which cells have to come, since a mistake does not show where no cell is: the bodies of guards,
-// and in each of them, and outside, the branches of routers.
+// and in each of them, and outside, the branches of routers. While a guard holds, cells choose each branch that it does
+// not ask about, whether its body has that branch or not: a guard that forgets to ask for one is found so.
 #pragma once
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -13,7 +15,7 @@
 
 namespace stormcell {
 
-/// A router, and one of its branches.
+/// A router, and one of its branches; or a choice of it that is dropped.
 using RouterBranch = std::pair<std::string, int32_t>;
 
 /// What routers have to choose so that cells come to a place.
@@ -23,9 +25,10 @@ struct Lead {
   Branches full;                                 ///< branches that every cell chooses
   std::vector<std::vector<RouterBranch>> cells;  ///< for each cell that is led the branches that it chooses
   int tries = 0;                                 ///< draws that followed it
+  bool contradicts_itself = false;               ///< no choices bring a cell there, such as to a body that never runs
 
   /// Whether a further draw should follow it.
-  bool is_open() const { return tries < kMostTries; }
+  bool is_open() const { return tries < kMostTries && !contradicts_itself; }
   static constexpr int kMostTries = 2;
 };
 
@@ -39,7 +42,8 @@ class PlanPlaces {
 
   /// Takes out the places that had cells in a run.
   void take(const std::vector<OracleDecision>& decisions);
-  int64_t unreached() const { return static_cast<int64_t>(unreached_.size()); }
+  /// Places that had no cell so far, but for those that none can reach.
+  int64_t unreached() const;
   /// Of the places that had no cell so far.
   std::vector<Lead*> leads();
 
@@ -49,18 +53,22 @@ class PlanPlaces {
   struct Place {
     std::vector<Body> within;  ///< from the outermost
     SpaceId space;             ///< kNone: any cell will do
+    ValueId decision;          ///< without a space: cells that it sends to `branch`; kNone: any cell will do
     int32_t branch;            ///< of a space that has all branches together
     Lead lead;
   };
   using Decisions = std::map<NodeId, const OracleDecision*>;
 
   void add_block(const Block& block, std::vector<Body>& within);
-  void add(const std::vector<Body>& within, SpaceId space, int32_t branch);
-  /// What a guard asks, as the nodes that look at decisions; a guard without a predicate asks it in its first body.
+  void add_unasked(NodeId guard, const std::vector<Body>& within);
+  void add(Place place, std::vector<RouterBranch> choices);
+  /// What a guard asks, as the nodes that look at decisions of routers; a guard without a predicate asks it in its first body.
   std::vector<NodeId> questions(NodeId guard) const;
+  using Ways = std::vector<std::vector<RouterBranch>>;
+  std::optional<Ways> ways_to_miss(const Node& question) const;
   void enter(const Body& body, Lead& lead) const;
   bool has_run(const Body& body, const Decisions& made) const;
-  bool has_cells(SpaceId space, int32_t branch, const Decisions& made) const;
+  bool has_cells(const Place& place, const Decisions& made) const;
 
   const Graph& graph_;
   std::vector<Place> unreached_;
