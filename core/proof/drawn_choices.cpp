@@ -102,7 +102,9 @@ bool DrawnChoices::can_do(const std::string& name, const Needs& needs) const {
       (std::ssize(full) > router.fan_out || router.branches - std::ssize(empty) < router.fan_out))
     return false;
   return std::all_of(needs.led.begin(), needs.led.end(), [&](const auto& cell) {
-    return !empty.contains(cell.second) && (any || full.contains(cell.second));
+    const int32_t branch = cell.second;
+    if (!is_kept(branch)) return router.may_use_all ? !full.contains(dropped_from(branch)) : full.empty();
+    return !empty.contains(branch) && (any || full.contains(branch));
   });
 }
 
@@ -175,17 +177,17 @@ std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int d
   std::vector<int32_t> choices;
   for (int64_t cell = 0; cell < made.dense_cells; ++cell) {
     const auto led = needs.led.find(cell);
-    int32_t target = led == needs.led.end() ? kNoBranch : led->second;
-    const bool dropped = target == kNoBranch ? drops && needs.full.empty() && random.below(5) == 0 : !is_kept(target);
-    if (target != kNoBranch && dropped) target = dropped_from(target);
-    const int64_t begin = target == kNoBranch ? first + cell : target;
+    const int32_t target = led == needs.led.end() ? kNoBranch : led->second;
+    const bool dropped =
+        !all && (target == kNoBranch ? drops && needs.full.empty() && random.below(5) == 0 : is_dropped(target));
+    const int64_t begin = target == kNoBranch ? first + cell : is_dropped(target) ? dropped_from(target) : target;
     std::vector<int32_t> chosen, others;
     for (int64_t i = 0; i < branches; ++i) {
       const auto branch = static_cast<int32_t>((begin + i) % branches);
       const bool asked = branch == target || needs.full.contains(branch);
       if (needs.empty.contains(branch))
         others.push_back(branch);
-      else if (!all || asked || random.below(4) != 0)
+      else if (!all || asked || (branch != dropped_from(target) && random.below(4) != 0))
         chosen.push_back(branch);
     }
     if (!all) {

@@ -1,7 +1,6 @@
 #include "core/proof/plan_places.h"
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
 #include "core/cell/decision.h"
@@ -117,17 +116,22 @@ std::vector<NodeId> PlanPlaces::questions(NodeId guard) const {
   return found;
 }
 
-/// The choices of one cell that let the answer to a question be no, in several ways. Nothing: it is no by chance.
-std::optional<PlanPlaces::Ways> PlanPlaces::ways_to_miss(const Node& question) const {
+/// The choices of one cell that let the answer to a question be no, in several ways.
+PlanPlaces::Ways PlanPlaces::ways_to_miss(const Node& question) const {
   const Value& decision = graph_.value(question.inputs[0]);
   const Node& router = graph_.node(decision.producer);
   const ProtocolRow& protocol = protocol_of_router(router);
-  if (asks_for_all(question) && protocol.fan_out == FanOut::all) return {};
+  const bool may_leave_out = protocol.fan_out == FanOut::all || protocol.places != Places::unlimited;
   const std::set<int32_t> asked = branches_asked(question);
   std::vector<int32_t> chosen;
-  for (int32_t branch = 0; branch < decision.branches; ++branch)
-    if (asked.contains(branch) == asks_for_none(question)) chosen.push_back(branch);
-  if (asks_for_all(question) && protocol.places != Places::unlimited) chosen.push_back(dropped_from(*asked.begin()));
+  if (asks_for_none(question)) {
+    chosen.assign(asked.begin(), asked.end());
+  } else {
+    for (int32_t branch = 0; branch < decision.branches && protocol.fan_out != FanOut::all; ++branch)
+      if (!asked.contains(branch)) chosen.push_back(branch);
+    if (may_leave_out)
+      for (const int32_t branch : asked) chosen.push_back(dropped_from(branch));
+  }
   Ways ways;
   for (const int32_t branch : chosen) {
     ways.push_back(choices_above(graph_, decision.type.space, kAllBranches));
@@ -139,20 +143,17 @@ std::optional<PlanPlaces::Ways> PlanPlaces::ways_to_miss(const Node& question) c
 /// The first body runs if the answer to all questions is yes, the second one if it is no to one of them.
 void PlanPlaces::enter(const Body& body, Lead& lead) const {
   Ways ways;
-  bool by_chance = false;
   for (const NodeId id : questions(body.first)) {
     const Node& question = graph_.node(id);
     const std::string& router = graph_.node(graph_.value(question.inputs[0]).producer).name;
     const std::set<int32_t> asked = branches_asked(question);
     if (body.second == 0) {
       (asks_for_none(question) ? lead.empty : lead.full)[router].insert(asked.begin(), asked.end());
-    } else if (const std::optional<Ways> more = ways_to_miss(question)) {
-      ways.insert(ways.end(), more->begin(), more->end());
     } else {
-      by_chance = true;
+      for (std::vector<RouterBranch>& way : ways_to_miss(question)) ways.push_back(std::move(way));
     }
   }
-  if (body.second == 0 || by_chance) return;
+  if (body.second == 0) return;
   const auto chosen_anyway = [&](const std::vector<RouterBranch>& way) {
     return std::any_of(lead.cells.begin(), lead.cells.end(), [&](const std::vector<RouterBranch>& cell) {
       return std::find(cell.begin(), cell.end(), way.back()) != cell.end();

@@ -4,7 +4,6 @@
 #pragma once
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -15,7 +14,7 @@
 
 namespace stormcell {
 
-/// A router, and one of its branches; or a choice of it that is dropped.
+/// A router, and a branch that a cell chooses; or one that it leaves out, as dropped_from() writes it.
 using RouterBranch = std::pair<std::string, int32_t>;
 
 /// What routers have to choose so that cells come to a place.
@@ -65,7 +64,7 @@ class PlanPlaces {
   /// What a guard asks, as the nodes that look at decisions of routers; a guard without a predicate asks it in its first body.
   std::vector<NodeId> questions(NodeId guard) const;
   using Ways = std::vector<std::vector<RouterBranch>>;
-  std::optional<Ways> ways_to_miss(const Node& question) const;
+  Ways ways_to_miss(const Node& question) const;
   void enter(const Body& body, Lead& lead) const;
   bool has_run(const Body& body, const Decisions& made) const;
   bool has_cells(const Place& place, const Decisions& made) const;
