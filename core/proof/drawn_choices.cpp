@@ -181,9 +181,11 @@ std::vector<int32_t> DrawnChoices::any_choices(const OracleDecision& made, int d
     const bool dropped =
         !all && (target == kNoBranch ? drops && needs.full.empty() && random.below(5) == 0 : is_dropped(target));
     const int64_t begin = target == kNoBranch ? first + cell : is_dropped(target) ? dropped_from(target) : target;
+    // Where rows take the place of each other, that of the last branch stays: a cell that is led has others before it.
+    const int64_t step = target == kNoBranch && random.below(2) == 0 ? 1 : branches - 1;
     std::vector<int32_t> chosen, others;
     for (int64_t i = 0; i < branches; ++i) {
-      const auto branch = static_cast<int32_t>((begin + i) % branches);
+      const auto branch = static_cast<int32_t>((begin + i * step) % branches);
       const bool asked = branch == target || needs.full.contains(branch);
       if (needs.empty.contains(branch))
         others.push_back(branch);

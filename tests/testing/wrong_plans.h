@@ -14,5 +14,7 @@ struct WrongPlan {
 };
 /// Two weights swapped; a scale or an activation left out; an eps doubled: each once, where the graph has one.
 std::vector<WrongPlan> wrong_plans(const Graph& plan);
+/// A guard that asks for one branch less; weights of choices left out or doubled: each once, where the graph has one.
+std::vector<WrongPlan> wrong_decisions(const Graph& plan);
 
 }  // namespace stormcell::testing
