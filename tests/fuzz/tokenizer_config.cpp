@@ -27,7 +27,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
       for (const std::vector<int32_t>* ids : {&tokenizer->frame().before, &tokenizer->frame().behind})
         for (const int32_t id : *ids)
           fuzz::require(id >= 0 && id < tokenizer->vocabulary_size(), "special tokens are in the vocabulary");
-      fuzz::use(*tokenizer);
+      fuzz::use(tokenizer);
     }
   });
   return 0;
