@@ -44,13 +44,16 @@ class Residue {
   static constexpr Residue of_bits(uint64_t bits) { return of_element(reduced(bits)); }
   /// 0 for 0, which has no inverse.
   constexpr Residue inverse() const {
-    // x^(p - 2), by squaring: all bits of p - 2 are set but the second.
-    Residue power = *this, result = *this;
-    for (uint64_t rest = (kPrime - 2) >> 1; rest != 0; rest >>= 1) {
-      power = power * power;
-      if (rest & 1) result = result * power;
-    }
-    return result;
+    // x^(p - 2), and p - 2 = 4 (2^59 - 1) + 1. Each power x^(2^n - 1) follows from two shorter ones.
+    const auto squared = [](Residue x, int times) {
+      for (; times > 0; --times) x = x * x;
+      return x;
+    };
+    const Residue bits1 = *this, bits2 = squared(bits1, 1) * bits1, bits3 = squared(bits2, 1) * bits1;
+    const Residue bits6 = squared(bits3, 3) * bits3, bits7 = squared(bits6, 1) * bits1;
+    const Residue bits14 = squared(bits7, 7) * bits7, bits28 = squared(bits14, 14) * bits14;
+    const Residue bits56 = squared(bits28, 28) * bits28, bits59 = squared(bits56, 3) * bits3;
+    return squared(bits59, 2) * bits1;
   }
 
   friend constexpr Residue operator+(Residue a, Residue b) {

@@ -63,8 +63,10 @@ struct WindowHead {
       const Scalar* from = q + query.row * q_stride;
       const Scalar size = cosine ? length(from) : 1;
       p.assign(cells.size(), 0);
-      for (int64_t i = 0; i < dim; ++i)
-        for (size_t j = 0; j < cells.size(); ++j) p[j] += from[i] / size * kt[i * cells.size() + j];
+      for (int64_t i = 0; i < dim; ++i) {
+        const Scalar part = from[i] / size;
+        for (size_t j = 0; j < cells.size(); ++j) p[j] += part * kt[i * cells.size() + j];
+      }
       weigh(grid, cells, query, p);
       for (size_t j = 0; j < cells.size(); ++j)
         for (int64_t e = 0; p[j] != 0 && e < value_dim; ++e)
