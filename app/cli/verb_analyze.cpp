@@ -201,7 +201,7 @@ class AnalyzeVerb : public Verb {
            [this](const std::string& text) {
              const auto bytes = parse_bytes(text);
              if (!bytes || bytes->value <= 0)
-               bad_input("--budget", "\"" + text + "\" is no number of bytes above 0", "4000MiB");
+               bad_input("--budget", "\"" + text + "\" is not a number of bytes above 0", "4000MiB");
              options_.budget_bytes = bytes->value;
            },
            "Sets the size of the cache (required with --cache; no default).")

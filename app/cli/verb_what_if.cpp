@@ -19,7 +19,7 @@ namespace {
 BranchOff parse_branch(const std::string& text) {
   const size_t slash = text.rfind('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size())
-    bad_input("--off", "\"" + text + "\" is no branch of a router", "use ROUTER/BRANCH; inspect lists the routers");
+    bad_input("--off", "\"" + text + "\" is not a branch of a router", "use ROUTER/BRANCH; inspect lists the routers");
   constexpr double kMostNumber = 1 << 30;
   return {text.substr(0, slash), bounded_number<int32_t>("--off", text.substr(slash + 1), {0, kMostNumber})};
 }

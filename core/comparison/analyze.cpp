@@ -65,7 +65,7 @@ CachePolicy policy_of(const AnalyzeOptions& options) {
   if (options.budget_bytes <= 0) bad_input("--budget", "is missing", "--cache " + options.cache + " --budget 4000MiB");
   const auto policy = cache_policy(options.cache);
   if (!policy)
-    bad_input("--cache", in_quotes(options.cache) + " is no policy",
+    bad_input("--cache", in_quotes(options.cache) + " is not a policy",
               advice_on_word(options.cache, {std::begin(kCachePolicies), std::end(kCachePolicies)}));
   return *policy;
 }

@@ -175,12 +175,12 @@ std::vector<int32_t> Dataset::label_of(const Sequence& item, int64_t index) cons
   int32_t number = 0;
   const auto [end, error] = std::from_chars(item.label.data(), item.label.data() + item.label.size(), number);
   if (error != std::errc() || end != item.label.data() + item.label.size())
-    bad_input(
-        source_->where(),
-        source_->place(index) + ": the label " + in_quotes(item.label) + " is " +
-            (options_.classes.empty() ? "no whole number, and the model names no classes" : "no class of the model"),
-        options_.classes.empty() ? "give labels as numbers from 0 on"
-                                 : "the first class is " + in_quotes(options_.classes[0]));
+    bad_input(source_->where(),
+              source_->place(index) + ": the label " + in_quotes(item.label) + " is " +
+                  (options_.classes.empty() ? "not a whole number, and the model names no classes"
+                                            : "not a class of the model"),
+              options_.classes.empty() ? "give labels as numbers from 0 on"
+                                       : "the first class is " + in_quotes(options_.classes[0]));
   return {number};
 }
 

@@ -44,7 +44,7 @@ const ReplayFormat& find_replay_format(const std::string& id) {
   };
   if (id.empty()) bad_input("--format", "is missing: it says which program is to replay the choices", advice(""));
   const auto at = std::find_if(kReplays.begin(), kReplays.end(), [&](const ReplayFormat& f) { return f.id == id; });
-  if (at == kReplays.end()) bad_input("--format", "\"" + id + "\" is no format of a replay", advice(id));
+  if (at == kReplays.end()) bad_input("--format", "\"" + id + "\" is not a format of a replay", advice(id));
   if (!at->why_not.empty()) bad_input("--format", id + ": " + std::string(at->why_not), std::string(at->instead));
   return *at;
 }

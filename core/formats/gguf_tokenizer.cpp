@@ -197,7 +197,7 @@ class GgufTokenizerReader {
     for (const std::string& merge : lists_.merges) {
       const size_t space = merge.find(' ');
       if (space == std::string::npos || merge.find(' ', space + 1) != std::string::npos)
-        refuse_gguf(where_, "the merge " + in_quotes(merge) + " is no pair of pieces");
+        refuse_gguf(where_, "the merge " + in_quotes(merge) + " is not a pair of pieces");
       const std::string_view left = std::string_view(merge).substr(0, space),
                              right = std::string_view(merge).substr(space + 1);
       const std::optional<int32_t> a = index.find(left), b = index.find(right),

@@ -21,13 +21,13 @@ bool TakenVocabulary::takes(std::string_view outer, std::string_view key, bool i
 }
 
 void TakenVocabulary::refuse_merge(std::string_view merge) const {
-  parts_.refuse("the merge " + in_quotes(merge) + " is no pair of pieces");
+  parts_.refuse("the merge " + in_quotes(merge) + " is not a pair of pieces");
 }
 
 // A merge is "a b", or ["a", "b"] in newer files.
 void TakenVocabulary::text(int level, std::string_view key, std::string_view value) {
   if (!in_merges_) {
-    parts_.refuse("piece " + in_quotes(level == 1 ? key : value) + ": its id is a text, which is no token id");
+    parts_.refuse("piece " + in_quotes(level == 1 ? key : value) + ": its id is a text, which is not a token id");
   } else if (level == 2) {
     merges_.add(value);
   } else {
@@ -41,7 +41,7 @@ void TakenVocabulary::text(int level, std::string_view key, std::string_view val
 void TakenVocabulary::whole(int level, std::string_view key, int64_t value) {
   if (in_merges_) refuse_merge(std::to_string(value));
   if (level != 1 || value < 0 || value >= TokenizerParts::kMaxId)
-    parts_.refuse("piece " + in_quotes(key) + ": " + in_quotes(std::to_string(value)) + " is no token id");
+    parts_.refuse("piece " + in_quotes(key) + ": " + in_quotes(std::to_string(value)) + " is not a token id");
   if (key.empty()) parts_.refuse("a piece of the model is empty");
   pieces_.add(key);
   ids_.push_back(static_cast<int32_t>(value));
@@ -49,7 +49,7 @@ void TakenVocabulary::whole(int level, std::string_view key, int64_t value) {
 
 void TakenVocabulary::other(int, std::string_view key) {
   if (in_merges_) refuse_merge("of another kind");
-  parts_.refuse("piece " + in_quotes(key) + ": its id is no token id");
+  parts_.refuse("piece " + in_quotes(key) + ": its id is not a token id");
 }
 
 void TakenVocabulary::open(int level) {

@@ -171,9 +171,10 @@ class LabelledFoldersTest : public QObject {
     const Scratch scratch;
     picture(scratch, "d/inputs/a.npy"), picture(scratch, "e/targets/a.npy");
     const Texts inputs = opened(scratch.path("d"))->warnings(), targets = opened(scratch.path("e"))->warnings();
-    QVERIFY2(inputs.at(0).find("d: there is no folder targets beside inputs, which is taken for a class: ") !=
-                 std::string::npos,
-             inputs[0].c_str());
+    QVERIFY2(
+        inputs.at(0).find("d: there is no folder targets beside inputs, which is taken for a class, so the pictures") !=
+            std::string::npos,
+        inputs[0].c_str());
     QVERIFY2(targets.at(0).find("e: there is no folder inputs beside targets") != std::string::npos,
              targets[0].c_str());
   }

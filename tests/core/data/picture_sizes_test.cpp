@@ -279,7 +279,7 @@ class PictureSizesTest : public QObject {
       write_safetensors(file, std::vector<TensorToWrite>{{name, DType::f32, {2, 6, 9, 2}, pixels.data()}});
       VERIFY_BAD_INPUT(Dataset::open(file, nullptr, {.inputs = inputs()}), file, words);
     };
-    refused("pixel", "has a tensor pixel and no pixels (call it by its name");
+    refused("pixel", "has a tensor pixel and no pixels (rename it or remove it");
     refused("images",
             "has no tensor pixels; it holds images (call the pictures pixels: u8 from 0 to 255, or f32 from 0 to 1");
   }

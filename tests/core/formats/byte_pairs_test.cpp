@@ -120,7 +120,7 @@ class BytePairsTest : public QObject {
     row("a vocabulary that is a list", model(R"("vocab":["a"],"merges":[])"), "not an object");
     row("an id twice", model(R"("vocab":{"a":0,"b":0},"merges":[])"), "two pieces have the id 0");
     row("an id far away", model(R"("vocab":{"a":0,"b":9999999},"merges":[])"), "has the id 9999999");
-    row("a negative id", model(R"("vocab":{"a":-1},"merges":[])"), "no token id");
+    row("a negative id", model(R"("vocab":{"a":-1},"merges":[])"), "not a token id");
     row("a merge of three", model(R"("vocab":{"a":0},"merges":["a a a"])"), "not a pair of pieces");
     row("a merge of a stranger", model(R"("vocab":{"a":0},"merges":["a x"])"), "no piece \"x\"");
     row("a merge into a stranger", model(R"("vocab":{"a":0},"merges":["a a"])"), "no piece \"aa\"");
@@ -132,8 +132,8 @@ class BytePairsTest : public QObject {
     row("a suffix", model(R"("vocab":{"a":0},"merges":[],"end_of_word_suffix":"</w>")"), "end_of_word_suffix");
     row("dropout", model(R"("vocab":{"a":0},"merges":[],"dropout":0.1)"), "dropout");
     row("a piece twice", model(R"("vocab":{"a":0,"a":1},"merges":[])"), "\"a\" occurs twice");
-    row("an id that is a text", model(R"("vocab":{"a":"0"},"merges":[])"), "no token id");
-    row("an id that is a list", model(R"("vocab":{"a":[0]},"merges":[])"), "no token id");
+    row("an id that is a text", model(R"("vocab":{"a":"0"},"merges":[])"), "not a token id");
+    row("an id that is a list", model(R"("vocab":{"a":[0]},"merges":[])"), "not a token id");
     row("a merge of one in a list", model(R"("vocab":{"a":0},"merges":[["a"]])"), "no pair of pieces");
     row("a merge that is a number", model(R"("vocab":{"a":0},"merges":[7])"), "no pair of pieces");
     row("words by another step", json("", "[]", R"(,"pre_tokenizer":{"type":"Punctuation"})"),

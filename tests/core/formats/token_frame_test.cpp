@@ -167,7 +167,7 @@ class TokenFrameTest : public QObject {
     row("no post-processor and no flag", json_file, json(), "{}", json_file, "\"add_bos_token\"");
     row("a begin token that is none", model_file, model(), R"({"bos_token":"<z>"})", config_file,
         "\"<z>\" is not a token of");
-    row("a begin token that is a number", model_file, model(), R"({"bos_token":1})", config_file, "no token");
+    row("a begin token that is a number", model_file, model(), R"({"bos_token":1})", config_file, "not a token");
     row("a flag that is a text", model_file, model(), R"({"add_bos_token":"yes"})", config_file,
         "neither true nor false");
     row("a configuration that is a list", model_file, model(), "[]", config_file, "not a JSON object");

@@ -169,8 +169,8 @@ class TokenizerTest : public QObject {
     row("an added token with a piece's id", json({}, R"([{"id":4,"content":"x"}])"), "has the id of the piece \"a\"");
     row("an added token that is another piece", json({}, R"([{"id":8,"content":"a"}])"), "in the vocabulary it has 4");
     row("two added tokens with one id", json({}, R"([{"id":8,"content":"x"},{"id":8,"content":"y"}])"), "the same id");
-    row("a negative id", json({}, R"([{"id":-1,"content":"x"}])"), "no token id");
-    row("a huge id", json({}, R"([{"id":4294967296,"content":"x"}])"), "no token id");
+    row("a negative id", json({}, R"([{"id":-1,"content":"x"}])"), "not a token id");
+    row("a huge id", json({}, R"([{"id":4294967296,"content":"x"}])"), "not a token id");
     row("deeply nested", json(",\"normalizer\":" + std::string(100000, '[')), "nested deeper");
   }
   void a_json_that_cannot_be_done_alike_is_refused() {

@@ -85,7 +85,7 @@ class SessionRefusedTest : public QObject {
     const Outcome written = outcome([&] { SessionWriter writer(path, some_model()); });
     QVERIFY2(written.kind == ErrorKind::bad_input, written.message.c_str());
     QVERIFY2(written.message.find(path + ": ") == 0 &&
-                 written.message.find("(choose a folder that is there") != std::string::npos,
+                 written.message.find("(choose a folder that exists") != std::string::npos,
              written.message.c_str());
   }
 
