@@ -126,9 +126,10 @@ void Executor::stage_replayed(RouterId router, const Bindings& bindings, const E
         (by_row && ancestor.size() != static_cast<size_t>(cells)))
       wrong("expected " + std::to_string(d.fan_out) + " for each of at most " + std::to_string(rows) + " cells, got " +
             got);
-    for (const int32_t c : choice)
-      if (branch_of(c) >= d.branches)
-        wrong("expected a branch below " + std::to_string(d.branches) + ", got " + std::to_string(branch_of(c)));
+    for (int64_t i = 0; i < std::ssize(choice); ++i)
+      if (choice[i / d.fan_out * d.fan_out] != kNotRecorded && branch_of(choice[i]) >= d.branches)
+        wrong("expected a branch below " + std::to_string(d.branches) + ", got " +
+              std::to_string(branch_of(choice[i])));
     int32_t* to = staged.data() + static_cast<int64_t>(t) * rows * d.fan_out;
     for (int64_t c = 0; c < cells; ++c) {
       const int64_t row = by_row ? ancestor[c] : c;

@@ -209,7 +209,7 @@ class ContractSimulateTest : public QObject, private Simulations {
     imported(stepless.write(scratch_.path("stepless.safetensors")), unknown);
     VERIFY_REFUSED((Arguments{"simulate", unknown, "--cluster", cluster_, "--hidden", "64", "--ffn", "32",
                               "--capacity-factor", "1"}),
-                   "--capacity-factor", "does not say which tokens were one (--tokens-per-step N");
+                   "--capacity-factor", "does not say which tokens were one step (--tokens-per-step N");
   }
 
   void pages_of_a_placement_and_of_a_simulation() {

@@ -117,6 +117,7 @@ class RefusalsTest : public QObject {
     QCOMPARE(replay(with(dropped_from(3))), std::string());
     QCOMPARE(replay(with(4)), begin + "expected a branch below 4, got 4" + end);
     QCOMPARE(replay(with(dropped_from(9))), begin + "expected a branch below 4, got 9" + end);
+    QCOMPARE(replay(with(kNotRecorded)), std::string());
     QCOMPARE(replay({std::vector<int32_t>(choices.begin(), choices.end() - 1)}), begin + "expected 6, got 5" + end);
     // A router that was not recorded decides freely, and is counted.
     ReplayedDecisions part{{{{1, 2}, {2, 4}}}};
