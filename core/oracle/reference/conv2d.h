@@ -1,6 +1,7 @@
 // conv2d, channels last.
 #pragma once
 #include "core/oracle/reference/activation.h"
+#include "core/oracle/reference/row_sums.h"
 
 namespace stormcell::reference {
 
@@ -41,12 +42,14 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
   if (!depthwise) x = c.product_input(weight_input, x, rows * m.height * m.width * m.channels, held);
   // Each member of the team takes lines of the maps. One member computes a pixel's sum, with the bits of one thread.
   c.team.split(rows * out_h, 1, [&](int64_t begin, int64_t end, int) {
+    RowSums<Scalar> sums(outputs);
     for (int64_t line = begin; line < end && !c.cancel.cancelled(); ++line) {
       const int64_t r = line / out_h, i = line % out_h;
       for (int64_t j = 0; j < out_w; ++j) {
         Scalar* to = y + (line * out_w + j) * outputs;
         // A factor multiplies the sum alone; without one the sum begins at the bias.
         if (factors.empty()) std::copy(bias.begin(), bias.end(), to);
+        sums.begin(to);
         for (int64_t a = 0; a < m.kernel_h; ++a)
           for (int64_t b = 0; b < m.kernel_w; ++b) {
             const int64_t from_i = i * m.stride + a - m.padding, from_j = j * m.stride + b - m.padding;
@@ -56,9 +59,10 @@ void convolve_maps(const Call<Scalar>& c, const ConvolvedMaps& m, const Scalar* 
               for (int64_t d = 0; d < m.depth; ++d) {
                 const Scalar value = from[g * m.depth + d];
                 const Scalar* column = turned.data() + ((a * m.kernel_w + b) * m.depth + d) * outputs + g * per_group;
-                for (int64_t o = 0; o < per_group; ++o) to[g * per_group + o] += value * column[o];
+                sums.add(value, column, g * per_group, per_group);
               }
           }
+        sums.end();
         for (size_t o = 0; o < factors.size(); ++o) to[o] = to[o] * factors[o] + (bias.empty() ? 0 : bias[o]);
       }
     }

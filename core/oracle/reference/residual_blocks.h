@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/oracle/reference/frame.h"
+#include "core/oracle/reference/row_sums.h"
 
 namespace stormcell::reference {
 
@@ -13,10 +14,12 @@ void same_convolution(ThreadTeam& team, const Scalar* x, int64_t height, int64_t
                       const std::vector<Scalar>& w, int64_t k, const std::vector<Scalar>& bias,
                       std::vector<Scalar>& y) {
   team.split(height, 1, [&](int64_t begin, int64_t end, int) {
+    RowSums<Scalar> sums(c);
     for (int64_t i = begin; i < end; ++i)
       for (int64_t j = 0; j < width; ++j) {
         Scalar* to = y.data() + (i * width + j) * c;
         std::copy(bias.begin(), bias.end(), to);
+        sums.begin(to);
         for (int64_t a = 0; a < k; ++a)
           for (int64_t b = 0; b < k; ++b) {
             const int64_t from_i = i + a - k / 2, from_j = j + b - k / 2;
@@ -24,9 +27,10 @@ void same_convolution(ThreadTeam& team, const Scalar* x, int64_t height, int64_t
             for (int64_t d = 0; d < c; ++d) {
               const Scalar value = x[(from_i * width + from_j) * c + d];
               const Scalar* column = w.data() + ((a * k + b) * c + d) * c;
-              for (int64_t o = 0; o < c; ++o) to[o] += value * column[o];
+              sums.add(value, column, 0, c);
             }
           }
+        sums.end();
       }
   });
 }
