@@ -116,7 +116,7 @@ const Pass* find_pass(std::string_view id) {
 void check_pass(std::string_view id, std::string_view where) {
   if (find_pass(id)) return;
   const bool planned = std::find(std::begin(kPlanned), std::end(kPlanned), id) != std::end(kPlanned);
-  bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "no pass"),
+  bad_input(where, "\"" + std::string(id) + "\" is " + (planned ? "not in this version" : "not a pass"),
             advice_on_word(planned ? "" : id, passes(), [](const Pass& p) { return p.id; }));
 }
 

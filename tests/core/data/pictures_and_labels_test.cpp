@@ -147,7 +147,7 @@ class PicturesAndLabelsTest : public QObject {
     VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named, "line 1: the label \"en\" is not a whole number");
     options.classes = {"de", "fr"};
     VERIFY_BAD_INPUT(Dataset::open(named, letters(), options), named,
-                     "no class of the model (the first class is \"de\")");
+                     "not a class of the model (the first class is \"de\")");
     options.inputs = labelled_inputs(1);
     VERIFY_BAD_INPUT(Dataset::open(numbered, letters(), options), numbered,
                      "line 1: there is no branch 1 for this label");

@@ -134,8 +134,8 @@ class BytePairsTest : public QObject {
     row("a piece twice", model(R"("vocab":{"a":0,"a":1},"merges":[])"), "\"a\" occurs twice");
     row("an id that is a text", model(R"("vocab":{"a":"0"},"merges":[])"), "not a token id");
     row("an id that is a list", model(R"("vocab":{"a":[0]},"merges":[])"), "not a token id");
-    row("a merge of one in a list", model(R"("vocab":{"a":0},"merges":[["a"]])"), "no pair of pieces");
-    row("a merge that is a number", model(R"("vocab":{"a":0},"merges":[7])"), "no pair of pieces");
+    row("a merge of one in a list", model(R"("vocab":{"a":0},"merges":[["a"]])"), "not a pair of pieces");
+    row("a merge that is a number", model(R"("vocab":{"a":0},"merges":[7])"), "not a pair of pieces");
     row("words by another step", json("", "[]", R"(,"pre_tokenizer":{"type":"Punctuation"})"),
         "\"Punctuation\" is not in this version");
     row("words by an expression", json("", "[]", R"(,"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"}})"),
