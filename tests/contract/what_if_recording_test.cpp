@@ -98,7 +98,7 @@ constexpr int kOrder[kCells] = {3, 4, 5, 0, 1, 2};
 
 class ContractWhatIfRecordingTest : public QObject, private Imports {
   Q_OBJECT
-  const ScoredTrace trace_;
+  const ScoredTrace trace_{};
   std::string scored_, plain_;  ///< sessions, with and without scores
 
   Arguments replay(const std::string& session, const std::string& format, const std::string& file,
