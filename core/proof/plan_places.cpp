@@ -22,8 +22,8 @@ std::set<int32_t> branches_asked(const Node& question) {
   const std::vector<int64_t>& list = question.attributes.list("branches");
   return {list.begin(), list.end()};
 }
-bool asks_for_none(const Node& question) { return question.op->name == "branches_empty"; }
-bool asks_for_all(const Node& question) { return question.op->name == "branches_full"; }
+bool asks_for_none(const Node& question) { return question.op == find_operator("branches_empty"); }
+bool asks_for_all(const Node& question) { return question.op == find_operator("branches_full"); }
 
 const ProtocolRow& protocol_of_router(const Node& router) { return protocol_row(protocol_of(router.attributes).kind); }
 
