@@ -15,8 +15,8 @@ namespace {
 
 constexpr double kMostlyTies = .85, kFirstAgrees = .9, kUnlike = .5, kOtherWeights = .2;
 constexpr const char* kRecordScores =
-    "record scores with: profile --record-scores, or a recorder of stormcell recorder that writes margins";
-constexpr const char* kRecordWeights = "record weights with: stormcell recorder transformers-5, pytorch or llama-cpp";
+    "record scores with profile --record-scores, or margins with a recorder of stormcell recorder";
+constexpr const char* kRecordWeights = "record weights with stormcell recorder transformers-5, pytorch or llama-cpp";
 
 std::string percent(double share) {
   const double value = share * 100;

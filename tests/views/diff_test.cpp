@@ -226,7 +226,7 @@ class DiffTest : public QObject {
     context.recording = at("no.csv");
     DiffView view;
     run_load(view, context);
-    QVERIFY2(view.refuses() && view.message().contains("no such file"), qPrintable(view.message()));
+    QVERIFY2(view.refuses() && view.message().contains("No such file or directory (check the path)"), qPrintable(view.message()));
     // A session is a recording as any other: two files need no run to be named.
     context.recording = plain_ + "#2";
     run_load(view, context);

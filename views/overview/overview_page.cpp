@@ -78,6 +78,7 @@ OverviewGeometry OverviewPage::geometry_for(double width) const {
   content.steps_height = [this](double w) {
     return static_cast<double>(steps_layout_->totalHeightForWidth(static_cast<int>(w)));
   };
+  if (note_is_beside(page_, font(), OverviewGeometry(width, content).header().width())) content.notes = 0;
   const OverviewGeometry draft(width, content);
   content.proof_lines = proof_lines(page_, font(), draft.hero().width() - 2 * draft.padding());
   return {width, content};

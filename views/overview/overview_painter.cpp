@@ -43,13 +43,16 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
                   const Theme& theme) {
   const QRectF h = g.header();
   const double u = g.unit();
-  text(p, {h.left(), h.top(), h.width(), 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
+  const QRectF first{h.left(), h.top(), h.width(), 1.3 * u};
+  text(p, first, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
   const QFont large = fitting(scaled(font, 2.1, true), page.headline, h.width());
   text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline, large,
        page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
   const int wrap = g.two_columns() ? 0 : Qt::TextWordWrap;
   text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap,
        page.lead, font, theme.faint);
+  if (note_is_beside(page, font, h.width()))
+    return text(p, first, Qt::AlignRight | Qt::AlignVCenter, page.notes.first(), font, theme.faint);
   for (int i = 0; i < page.notes.size(); ++i)
     text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter,
          page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
@@ -211,6 +214,14 @@ double proof_lines(const OverviewPageModel& page, const QFont& font, double widt
   const double height =
       metrics.boundingRect(QRectF(0, 0, std::max(1.0, width), 1e6), Qt::TextWordWrap, page.proof.text).height();
   return std::ceil(height / metrics.height() - kRounding);
+}
+
+bool note_is_beside(const OverviewPageModel& page, const QFont& font, double width) {
+  if (!page.hero.ratio || page.notes.size() != 1 || page.notes_tone != Tone::plain) return false;
+  const QFontMetricsF metrics(font);
+  return metrics.horizontalAdvance(page.kicker) + metrics.horizontalAdvance(page.notes.first()) +
+             3 * metrics.height() <=
+         width;
 }
 
 void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const Theme& theme) {

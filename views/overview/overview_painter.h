@@ -12,6 +12,9 @@ void paint_overview(QPainter& painter, const OverviewPageModel& page, const Over
                     const Theme& theme);
 /// Lines that the proof's text takes in a card of this width.
 double proof_lines(const OverviewPageModel& page, const QFont& font, double card_width);
+/// A measured run's only note, where it warns of nothing, is beside the first line of a header of this width if both fit:
+/// the steps below it are then visible in a low window.
+bool note_is_beside(const OverviewPageModel& page, const QFont& font, double width);
 
 /// One figure on an axis with 1 marked, its 95 % interval as a bar; for the result at the top.
 void paint_ratio(QPainter& painter, QRectF bounds, const HeroFigure& figure, const Theme& theme);

@@ -280,7 +280,7 @@ class PlantedFaultsTest : public QObject {
       const DifferenceFigures f = diff_of(pair, folder_);
       QVERIFY2(f.differing > 0 && f.verdict.cause.empty() && !f.verdict.confidence, said(pair, f).c_str());
       QVERIFY2(f.verdict.evidence.ends_with("cannot be told from ids"), said(pair, f).c_str());
-      QVERIFY2(!f.verdict.cannot_be_told.empty() && f.verdict.record.starts_with("record scores with: "),
+      QVERIFY2(!f.verdict.cannot_be_told.empty() && f.verdict.record.starts_with("record scores with profile --record-scores"),
                said(pair, f).c_str());
     }
   }
