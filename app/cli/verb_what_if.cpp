@@ -32,7 +32,9 @@ class WhatIfVerb : public Verb {
     app.get_option("MODEL")->description(
         "Names the model: a folder, a .safetensors file, preset:NAME or demo:NAME; or a recording, S.storm, S.storm#3 "
         "or S.storm#name.");
-    app.get_option("--data")->required(false);  // a recording has its own
+    CLI::Option* data = app.get_option("--data")->required(false);
+    const std::string help = data->get_description();
+    data->description(help.substr(0, help.size() - 1) + " (default: only a recording has its own).");
     app.add_option(
            "--off", off_,
            "Switches a branch off, so that its router takes the next best; may be repeated (default: none is off).")
