@@ -15,7 +15,7 @@ namespace {
 
 constexpr double kMostlyTies = .85, kFirstAgrees = .9, kUnlike = .5, kOtherWeights = .2;
 constexpr const char* kRecordScores =
-    "record scores with profile --record-scores, or margins with a recorder of stormcell recorder";
+    "record scores with profile --record-scores, or margins with a recorder (list: stormcell recorder)";
 constexpr const char* kRecordWeights = "record weights with stormcell recorder transformers-5, pytorch or llama-cpp";
 
 std::string percent(double share) {

@@ -328,7 +328,7 @@ class ContractRoutedAnswersTest : public QObject, private RoutedAnswers {
                  four);
     QCOMPARE(SessionReader(session).spaces(1, 0)[0].cells.step, 4);
     // A model of three layers, two of them with experts, has as many numbers for eight tokens too.
-    verify_refused_answer(sglang("\"" + base64_of(rows) + "\"", 6, 3), "has zeros that come again after 4 layers");
+    verify_refused_answer(sglang("\"" + base64_of(rows) + "\"", 6, 3), "has zeros that repeat after 4 layers");
     // These are the eight tokens of the two layers.
     Tokens all = last;
     all.insert(all.end(), last.begin(), last.end());

@@ -244,9 +244,9 @@ DiffWords words_of(const DifferenceFigures& f) {
                      .arg(count_text(f.differing), counted_text(f.compared, "choice"),
                           percent_text(ratio_of(f.differing, f.compared)));
   if (f.differing > 0) {
-    words.counts += tr(": %1 begin anew").arg(count_text(f.origins));
+    words.counts += tr(": %1 first of their cell").arg(count_text(f.origins));
     if (f.near_ties) words.counts += tr(", %1 of them near ties").arg(count_text(*f.near_ties));
-    words.counts += tr("; %1").arg(counted_text(f.consequences, "consequence"));
+    words.counts += tr(", %1 of an earlier router").arg(counted_text(f.consequences, "consequence"));
   }
   words.counts += '.';
   QStringList rest;

@@ -195,7 +195,8 @@ void paint_experts(QPainter& p, const DifferenceFigures& f, const DiffGeometry& 
                theme.category(net > 0 ? kGained : kLost));
     p.fillRect(QRectF(middle, y, 1, high), theme.grid);
     p.setPen(theme.text);
-    write_line(p, {plot.right() + 4, y, figure - 4, high}, Qt::AlignRight, (net > 0 ? "+" : "") + count_text(net));
+    write_line(p, {plot.right() + 4, y, figure - 4, high}, Qt::AlignRight,
+               (net > 0 ? QString("+") : QString(QChar(0x2212))) + count_text(std::abs(net)));
   }
 }
 
@@ -252,6 +253,8 @@ void paint_list(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, 
                       .arg(names[marks.chosen.layer], positions_text(f, marks.chosen.group),
                            count_text(group.differing), counted_text(group.cells, "cell"));
   if (std::ssize(cells) < group.differing) words += tr("; %1 are listed").arg(count_text(std::ssize(cells)));
+  if (std::any_of(cells.begin(), cells.end(), [](const DiffSample* s) { return s->consequence; }))
+    words += tr("; grey: an earlier router differs, too");
   write_line(p, title, Qt::AlignLeft, words);
   if (cells.empty()) return;
   paint_list_row(p, g.list_line(-1),
