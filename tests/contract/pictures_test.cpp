@@ -252,7 +252,7 @@ class PicturesTest : public QObject {
     VERIFY_DONE(run_program(shared), shared);
     QCOMPARE(SessionReader(copy).thumbnail_count(1), int64_t{0});
     VERIFY_REFUSED((Arguments{"export", session, "--format", "csv", "--what", "loads", "--no-pictures"}),
-                   "--no-pictures", "belongs to");
+                   "--no-pictures", "works with --format session only");
   }
 
   /// FFmpeg's libraries are loaded with the first video.
