@@ -196,7 +196,10 @@ void paint_experts(QPainter& p, const DifferenceFigures& f, const DiffGeometry& 
     p.fillRect(QRectF(middle, y, 1, high), theme.grid);
     p.setPen(theme.text);
     write_line(p, {plot.right() + 4, y, figure - 4, high}, Qt::AlignRight,
-               (net > 0 ? QString("+") : QString(QChar(0x2212))) + count_text(std::abs(net)));
+               (net > 0   ? "+"
+                : net < 0 ? QString(QChar(0x2212))
+                          : QString()) +
+                   count_text(std::abs(net)));
   }
 }
 
