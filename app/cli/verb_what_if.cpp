@@ -32,9 +32,8 @@ class WhatIfVerb : public Verb {
     app.get_option("MODEL")->description(
         "Names the model: a folder, a .safetensors file, preset:NAME or demo:NAME; or a recording, S.storm, S.storm#3 "
         "or S.storm#name.");
-    CLI::Option* data = app.get_option("--data")->required(false);
-    const std::string help = data->get_description();
-    data->description(help.substr(0, help.size() - 1) + " (default: only a recording has its own).");
+    app.get_option("--data")->required(false)->description(
+        "Names the data of a model, as for run; a recording holds its own choices (default: none).");
     app.add_option(
            "--off", off_,
            "Switches a branch off, so that its router takes the next best; may be repeated (default: none is off).")
