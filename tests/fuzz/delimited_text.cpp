@@ -135,6 +135,8 @@ Rows rows_of_plain_split(std::string_view text) {
 }
 
 void compare_with_plain_split(std::string_view text) {
+  // Such a first line says which separator follows, and is no row.
+  if (text.substr(std::min(text.find_first_not_of(' '), text.size())).starts_with("sep=")) return;
   for (const char c : text)
     if (static_cast<unsigned char>(c) >= 0x80 || c == '"' || c == ';' ||
         (static_cast<unsigned char>(c) < ' ' && c != '\n'))
