@@ -1,17 +1,15 @@
 #include "views/compare/compare_names.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "core/base/pass_names.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Compare", text); }
-
-QString plain(double value) { return number_text(value, 4); }
+QString plain_figure(double value) { return number_text(value, 4); }
 QString yes_no(double value) { return value != 0 ? tr("yes") : tr("no"); }
 QString seconds(double value) { return number_text(value) + " s"; }
 
@@ -155,7 +153,7 @@ const Section* section_of(const QString& group) {
   return nullptr;
 }
 
-Parts parts_of(const QString& path) {
+Parts path_parts(const QString& path) {
   // These carry one more part.
   const QString before = path.section('.', -2, -2);
   const bool two = before == "latency_ms" || before == "load" || before == "states" || before == "weights_read";
@@ -192,7 +190,7 @@ void set_section(const Parts& parts, FigureName& name) {
 
 FigureName name_of(const QString& path) {
   FigureName name;
-  const Parts parts = parts_of(path);
+  const Parts parts = path_parts(path);
   const QString& key = parts.key;
   set_section(parts, name);
   name.name = words(key), name.text = plain;

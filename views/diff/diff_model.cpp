@@ -1,6 +1,5 @@
 #include "views/diff/diff_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cstdlib>
@@ -8,11 +7,10 @@
 #include "core/base/listed_words.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Diff", text); }
 
 double ratio_of(int64_t part, int64_t of) { return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0; }
 

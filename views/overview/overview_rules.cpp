@@ -1,6 +1,5 @@
 #include "views/overview/overview_rules.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -9,11 +8,10 @@
 #include "core/summary/measured_text.h"
 #include "core/summary/stated_speedups.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == RunStatus::running; }

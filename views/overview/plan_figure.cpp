@@ -1,15 +1,12 @@
 #include "views/overview/plan_figure.h"
 
-#include <QCoreApplication>
-
 #include "core/base/run_kind.h"
 #include "core/summary/items_text.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 std::optional<double> if_any(double value) { return value > 0 ? std::optional(value) : std::nullopt; }
 
