@@ -70,6 +70,11 @@ function(stormcell_compile_test target)
   stormcell_compile_fast(${target})
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>)
 endfunction()
+# Kernels that tests play on the host run for long under sanitizers too: not without optimisation there.
+function(stormcell_compile_played target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+  stormcell_leave_pointers_out(${target})
+endfunction()
 
 # Compiles several sources at a time if STORMCELL_TOGETHER is on: under sanitizers, and in a tree that ./dev demo or
 # ./dev test has made. This pays if most of the time goes into what the sources share (large structs, JSON, Qt Test).
