@@ -37,7 +37,7 @@ endfunction()
 
 # One Qt Test program a folder of tests/, or for several small ones: every *_test.cpp there is one test class, listed by
 # the generated main.
-# stormcell_test(NAME "DIR..." LABELS deps...)
+# stormcell_test(NAME "DIR..." LABELS deps...): ctest runs it with the arguments in NAME_arguments.
 function(stormcell_test name dirs labels)
   set(sources)
   foreach(dir ${dirs})
@@ -70,7 +70,7 @@ function(stormcell_test name dirs labels)
   list(FILTER sources INCLUDE REGEX "_test\\.cpp$")
   stormcell_moc(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE ${ARGN} Qt6::Test stormcell_testing)
-  add_test(NAME ${name} COMMAND test_${name})
+  add_test(NAME ${name} COMMAND test_${name} ${${name}_arguments})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "QT_QPA_PLATFORM=offscreen"
     SKIP_RETURN_CODE 77)
 endfunction()
