@@ -114,7 +114,7 @@ QString words(QString key) { return key.replace('_', ' ').replace('.', ", "); }
 
 /// "routing.encoder.0.mlp.load.3": group "routing", subject "encoder.0.mlp", key "load.3". Subjects have dots of their
 /// own.
-struct Parts {
+struct PathParts {
   QString group, subject, key;
 };
 
@@ -152,11 +152,11 @@ const Section* section_of(const QString& group) {
   return nullptr;
 }
 
-Parts path_parts(const QString& path) {
+PathParts path_parts(const QString& path) {
   // These carry one more part.
   const QString before = path.section('.', -2, -2);
   const bool two = before == "latency_ms" || before == "load" || before == "states" || before == "weights_read";
-  Parts parts{{}, {}, path.section('.', two ? -2 : -1)};
+  PathParts parts{{}, {}, path.section('.', two ? -2 : -1)};
   const QString rest = path.chopped(std::min(path.size(), parts.key.size() + 1));
   parts.group = rest.section('.', 0, 0), parts.subject = rest.section('.', 1);
   for (const Section& section : kSections) {
@@ -168,7 +168,7 @@ Parts path_parts(const QString& path) {
   return parts;
 }
 
-void set_section(const Parts& parts, FigureName& name) {
+void set_section(const PathParts& parts, FigureName& name) {
   const auto in = [&](int rank, const QString& title) { name.rank = rank, name.section = title; };
   if (const Section* known = section_of(parts.group)) {
     const QString title = tr(known->title);
@@ -189,7 +189,7 @@ void set_section(const Parts& parts, FigureName& name) {
 
 FigureName name_of(const QString& path) {
   FigureName name;
-  const Parts parts = path_parts(path);
+  const PathParts parts = path_parts(path);
   const QString& key = parts.key;
   set_section(parts, name);
   name.name = words(key), name.text = plain_figure;
