@@ -34,5 +34,5 @@ function(stormcell_header_test name)
   # Only that it compiles counts.
   target_compile_options(${name} PRIVATE -O0 -g0)
   target_precompile_headers(${name} PRIVATE ${STORMCELL_STANDARD_HEADERS})
-  set_target_properties(${name} PROPERTIES AUTOMOC OFF EXCLUDE_FROM_ALL ${STORMCELL_TOGETHER})
+  set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ${STORMCELL_TOGETHER})
 endfunction()

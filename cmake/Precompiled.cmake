@@ -70,13 +70,19 @@ function(stormcell_compile_test target)
   stormcell_compile_fast(${target})
   target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:RelWithDebInfo>>:-O0>)
 endfunction()
+# Kernels that tests play on the host run for long under sanitizers too: not without optimisation there.
+function(stormcell_compile_played target)
+  target_compile_options(${target} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
+  stormcell_leave_pointers_out(${target})
+endfunction()
 
 # Compiles several sources at a time if STORMCELL_TOGETHER is on: under sanitizers, and in a tree that ./dev demo or
 # ./dev test has made. This pays if most of the time goes into what the sources share (large structs, JSON, Qt Test).
 # In other trees each source is a unit of its own. A source that forgets an include fails there, and in the tests
 # house_alone and house_alone_all.
-# stormcell_compile_together(TARGET [source...]): the sources named have names within them that others have too, and
-# stay alone.
+# Names within the files of one target must therefore differ; those that several files want stand in a namespace of the
+# file.
+# stormcell_compile_together(TARGET)
 function(stormcell_compile_together target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${STORMCELL_TOGETHER} UNITY_BUILD_BATCH_SIZE 8)
   if(STORMCELL_TOGETHER AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
@@ -84,11 +90,4 @@ function(stormcell_compile_together target)
     # each source.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
   endif()
-  foreach(source ${ARGN})
-    if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
-      message(FATAL_ERROR "${target}: ${source} is none of its sources")
-    endif()
-    set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/${source} TARGET_DIRECTORY ${target}
-      PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
-  endforeach()
 endfunction()

@@ -37,7 +37,7 @@ endfunction()
 
 # One Qt Test program a folder of tests/, or for several small ones: every *_test.cpp there is one test class, listed by
 # the generated main.
-# stormcell_test(NAME "DIR..." LABELS deps...)
+# stormcell_test(NAME "DIR..." LABELS deps...): ctest runs it with the arguments in NAME_arguments.
 function(stormcell_test name dirs labels)
   set(sources)
   foreach(dir ${dirs})
@@ -60,16 +60,17 @@ function(stormcell_test name dirs labels)
   elseif("${ARGN}" MATCHES "stormcell_gpu")
     # Kernels have variables called `slots`, a keyword where Qt's headers came first.
     stormcell_precompile(test_${name} standard)
-    # They are played on the host by this test itself.
-    target_compile_options(test_${name} PRIVATE $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CONFIG:Release>>:-O1>)
-    stormcell_leave_pointers_out(test_${name})
+    stormcell_compile_played(test_${name})
   else()
     stormcell_precompile(test_${name} tests)
     stormcell_compile_test(test_${name})
   endif()
-  set_target_properties(test_${name} PROPERTIES AUTOMOC ON RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  set_target_properties(test_${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  stormcell_compile_together(test_${name})
+  list(FILTER sources INCLUDE REGEX "_test\\.cpp$")
+  stormcell_moc(test_${name} ${sources})
   target_link_libraries(test_${name} PRIVATE ${ARGN} Qt6::Test stormcell_testing)
-  add_test(NAME ${name} COMMAND test_${name})
+  add_test(NAME ${name} COMMAND test_${name} ${${name}_arguments})
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" ENVIRONMENT "QT_QPA_PLATFORM=offscreen"
     SKIP_RETURN_CODE 77)
 endfunction()

@@ -17,7 +17,7 @@ namespace {
 
 QString on_off(bool on) { return on ? "on" : "off"; }
 
-[[noreturn]] void refuse(const QString& name, const QString& what, const QString& known) {
+[[noreturn]] void refuse_state(const QString& name, const QString& what, const QString& known) {
   bad_input(("--set \"" + name + "\"").toStdString(), what.toStdString(), ("one of: " + known).toStdString());
 }
 
@@ -83,8 +83,8 @@ void set_control(views::View& view, const ControlState& state) {
       if (at == texts.end()) {
         const QString elsewhere = box->property(views::kElsewhere).toString();
         if (allowed.isValid()) texts << QString("numbers from %1 to %2").arg(range.x()).arg(range.y());
-        refuse(name, "cannot be '" + value + "'",
-               texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
+        refuse_state(name, "cannot be '" + value + "'",
+                     texts.join("; ") + (elsewhere.isEmpty() ? QString() : "; " + elsewhere));
       }
       // Changes it like a person would: some boxes ask for another selection.
       if (const auto index = static_cast<int>(at - texts.begin()); index != box->currentIndex()) {
@@ -92,19 +92,19 @@ void set_control(views::View& view, const ControlState& state) {
         emit box->activated(index);
       }
     } else if (check) {
-      if (value != "on" && value != "off") refuse(name, "cannot be '" + value + "'", "on, off");
+      if (value != "on" && value != "off") refuse_state(name, "cannot be '" + value + "'", "on, off");
       check->setChecked(value == "on");
     } else {
       bool ok = false;
       const double wanted = value.toDouble(&ok);
       if (!ok || wanted < number->minimum() || wanted > number->maximum())
-        refuse(name, "cannot be '" + value + "'",
-               QString("numbers from %1 to %2").arg(number->minimum()).arg(number->maximum()));
+        refuse_state(name, "cannot be '" + value + "'",
+                     QString("numbers from %1 to %2").arg(number->minimum()).arg(number->maximum()));
       number->setValue(wanted);
     }
     return;
   }
-  refuse(name, "the view has no such control", names.isEmpty() ? "none" : names.join(", "));
+  refuse_state(name, "the view has no such control", names.isEmpty() ? "none" : names.join(", "));
 }
 
 QStringList selection_words(const views::Selection& s) {

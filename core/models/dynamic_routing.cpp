@@ -23,6 +23,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace dynamic_routing_family {
 namespace {
 
 using namespace dynamic_routing;
@@ -250,14 +251,16 @@ class DynamicRouting final : public Architecture {
 };
 
 }  // namespace
+}  // namespace dynamic_routing_family
 
-std::span<const ConfigKey> keys_of_dynamic_routing() { return kKeys; }
+std::span<const ConfigKey> keys_of_dynamic_routing() { return dynamic_routing_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_dynamic_routing(const Config& config, const Config&,
                                                               const WeightCatalog*) {
-  const Settings settings = read_settings(config);
+  const dynamic_routing::Settings settings = dynamic_routing_family::read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<DynamicRouting>(settings, read_picture(config, kLeastSide, {1024, 2048}), std::move(classes));
+  return std::make_unique<dynamic_routing_family::DynamicRouting>(
+      settings, read_picture(config, dynamic_routing_family::kLeastSide, {1024, 2048}), std::move(classes));
 }
 
 }  // namespace stormcell

@@ -20,6 +20,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace livesr_family {
 namespace {
 
 constexpr int64_t kMostPatch = 256, kMostChannels = 4096, kMostSubnets = 256, kMostBlocks = 1000, kMostStages = 8;
@@ -222,11 +223,12 @@ class Livesr final : public Architecture {
 };
 
 }  // namespace
+}  // namespace livesr_family
 
-std::span<const ConfigKey> keys_of_livesr() { return kKeys; }
+std::span<const ConfigKey> keys_of_livesr() { return livesr_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_livesr(const Config& config, const Config&, const WeightCatalog*) {
-  return std::make_unique<Livesr>(read_settings(config));
+  return std::make_unique<livesr_family::Livesr>(livesr_family::read_settings(config));
 }
 
 }  // namespace stormcell

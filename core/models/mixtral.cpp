@@ -12,6 +12,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace mixtral_family {
 namespace {
 
 constexpr std::array kRead = keys_read(
@@ -298,12 +299,13 @@ class Mixtral final : public Architecture {
 };
 
 }  // namespace
+}  // namespace mixtral_family
 
-std::span<const ConfigKey> keys_of_mixtral() { return kKeys; }
+std::span<const ConfigKey> keys_of_mixtral() { return mixtral_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_mixtral(const Config& config, const Config& generation,
                                                       const WeightCatalog* stored) {
-  return std::make_unique<Mixtral>(read_settings(config, generation, stored));
+  return std::make_unique<mixtral_family::Mixtral>(mixtral_family::read_settings(config, generation, stored));
 }
 
 }  // namespace stormcell

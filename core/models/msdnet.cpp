@@ -22,6 +22,7 @@
 #include "core/models/msdnet_plan.h"
 
 namespace stormcell {
+namespace msdnet_family {
 namespace {
 
 using namespace msdnet;
@@ -193,18 +194,19 @@ class Msdnet final : public Architecture {
 };
 
 }  // namespace
+}  // namespace msdnet_family
 
-std::span<const ConfigKey> keys_of_msdnet() { return kKeys; }
+std::span<const ConfigKey> keys_of_msdnet() { return msdnet_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_msdnet(const Config& config, const Config&, const WeightCatalog*) {
-  Settings settings = read_settings(config);
+  msdnet::Settings settings = msdnet_family::read_settings(config);
   bool leaves_channels = true;
   msdnet::plan(settings).visit(
-      [&](const Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
+      [&](const msdnet::Convolution& c) { leaves_channels = leaves_channels && c.in > 0 && c.out > 0; });
   if (!leaves_channels) config.refuse("reduction", "a share that leaves a channel where a scale is dropped");
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<Msdnet>(std::move(settings), read_picture(config, kLeastSide, {224, 224}),
-                                  std::move(classes));
+  return std::make_unique<msdnet_family::Msdnet>(
+      std::move(settings), read_picture(config, msdnet_family::kLeastSide, {224, 224}), std::move(classes));
 }
 
 }  // namespace stormcell

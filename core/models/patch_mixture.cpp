@@ -17,6 +17,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace patch_mixture_family {
 namespace {
 
 constexpr int64_t kMostPatch = 256, kMostChannels = 1024, kMostSubnets = 64, kKernel = 3;
@@ -148,11 +149,12 @@ class PatchMixture final : public Architecture {
 };
 
 }  // namespace
+}  // namespace patch_mixture_family
 
-std::span<const ConfigKey> keys_of_patch_mixture() { return kKeys; }
+std::span<const ConfigKey> keys_of_patch_mixture() { return patch_mixture_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config& config, const Config&, const WeightCatalog*) {
-  return std::make_unique<PatchMixture>(read_settings(config));
+  return std::make_unique<patch_mixture_family::PatchMixture>(patch_mixture_family::read_settings(config));
 }
 
 }  // namespace stormcell

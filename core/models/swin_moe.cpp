@@ -21,6 +21,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace swin_moe_family {
 namespace {
 
 constexpr int64_t kMostPatch = 256, kMostWidth = 1 << 16, kMostStages = 8, kMostBlocks = 1000, kMostWindow = 64;
@@ -345,13 +346,14 @@ class SwinMoe final : public Architecture {
 };
 
 }  // namespace
+}  // namespace swin_moe_family
 
-std::span<const ConfigKey> keys_of_swin_moe() { return kKeys; }
+std::span<const ConfigKey> keys_of_swin_moe() { return swin_moe_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_swin_moe(const Config& config, const Config&, const WeightCatalog*) {
-  Settings settings = read_settings(config);
+  swin_moe_family::Settings settings = swin_moe_family::read_settings(config);
   std::vector<std::string> classes = config.names("id2label", settings.labels);
-  return std::make_unique<SwinMoe>(std::move(settings), std::move(classes));
+  return std::make_unique<swin_moe_family::SwinMoe>(std::move(settings), std::move(classes));
 }
 
 }  // namespace stormcell

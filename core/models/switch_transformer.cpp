@@ -11,6 +11,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace switch_transformer_family {
 namespace {
 
 constexpr std::array kRead =
@@ -323,12 +324,14 @@ class SwitchTransformer final : public Architecture {
 };
 
 }  // namespace
+}  // namespace switch_transformer_family
 
-std::span<const ConfigKey> keys_of_switch_transformer() { return kKeys; }
+std::span<const ConfigKey> keys_of_switch_transformer() { return switch_transformer_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_switch_transformer(const Config& config, const Config& generation,
                                                                  const WeightCatalog* stored) {
-  return std::make_unique<SwitchTransformer>(read_settings(config, generation, stored));
+  return std::make_unique<switch_transformer_family::SwitchTransformer>(
+      switch_transformer_family::read_settings(config, generation, stored));
 }
 
 }  // namespace stormcell

@@ -16,6 +16,7 @@
 #include "core/models/layers.h"
 
 namespace stormcell {
+namespace task_moe_family {
 namespace {
 
 constexpr std::array kRead =
@@ -149,12 +150,13 @@ class TaskMoe final : public Architecture {
 };
 
 }  // namespace
+}  // namespace task_moe_family
 
-std::span<const ConfigKey> keys_of_task_moe() { return kKeys; }
+std::span<const ConfigKey> keys_of_task_moe() { return task_moe_family::kKeys; }
 
 std::unique_ptr<const Architecture> configure_task_moe(const Config& config, const Config& generation,
                                                        const WeightCatalog*) {
-  return std::make_unique<TaskMoe>(read_settings(config, generation));
+  return std::make_unique<task_moe_family::TaskMoe>(task_moe_family::read_settings(config, generation));
 }
 
 }  // namespace stormcell

@@ -9,7 +9,7 @@
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::digit_experts_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -117,6 +117,6 @@ class DigitExpertsTest : public QObject {
 
 STORMCELL_TEST(DigitExpertsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::digit_experts_test
 
 #include "digit_experts_test.moc"

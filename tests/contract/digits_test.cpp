@@ -12,7 +12,7 @@
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::digits_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -326,6 +326,6 @@ class DigitsTest : public QObject {
 
 STORMCELL_TEST(DigitsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::digits_test
 
 #include "digits_test.moc"

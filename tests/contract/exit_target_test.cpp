@@ -7,7 +7,7 @@
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::exit_target_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -227,6 +227,6 @@ class ExitTargetTest : public QObject {
 
 STORMCELL_TEST(ExitTargetTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::exit_target_test
 
 #include "exit_target_test.moc"

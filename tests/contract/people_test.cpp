@@ -11,7 +11,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::people_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -264,6 +264,6 @@ class PeopleTest : public QObject {
 
 STORMCELL_TEST(PeopleTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::people_test
 
 #include "people_test.moc"

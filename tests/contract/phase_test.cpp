@@ -7,7 +7,7 @@
 #include "tests/contract/models.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::phase_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -204,6 +204,6 @@ class PhaseTest : public QObject {
 
 STORMCELL_TEST(PhaseTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::phase_test
 
 #include "phase_test.moc"

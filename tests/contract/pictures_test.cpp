@@ -20,7 +20,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/video_files.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::pictures_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -403,6 +403,6 @@ class PicturesTest : public QObject {
 
 STORMCELL_TEST(PicturesTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::pictures_test
 
 #include "pictures_test.moc"

@@ -9,7 +9,7 @@
 #include "tests/testing/stored_values.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::street_test {
 namespace {
 using Json = nlohmann::json;
 
@@ -105,6 +105,6 @@ class StreetTest : public QObject {
 
 STORMCELL_TEST(StreetTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::street_test
 
 #include "street_test.moc"

@@ -10,7 +10,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(calls) {
   static const fuzz::MemoryFile file, rewritten;
   for (const CallTimes times : {CallTimes::needed, CallTimes::optional})
     fuzz::refused_or_done([&] {

@@ -6,7 +6,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(clusters) {
   static const fuzz::MemoryFile file;
   fuzz::refused_or_done([&] {
     const Cluster cluster = read_cluster(file.holding(data, size));

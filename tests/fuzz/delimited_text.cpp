@@ -150,7 +150,7 @@ void compare_with_plain_split(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(delimited_text) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   fuzz::refused_or_done([&] { read_twice(text); });
   compare_with_plain_split(text);

@@ -4,7 +4,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(file_kinds) {
   const std::string_view all(reinterpret_cast<const char*>(data), size);
   const size_t line = all.find('\n');
   const std::string name(all.substr(0, line == std::string_view::npos ? 0 : line));

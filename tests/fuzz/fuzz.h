@@ -12,9 +12,12 @@
 
 #include "core/base/error.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
-
 namespace stormcell::fuzz {
+
+/// A target: takes `size` bytes from `data` on and returns 0, as libFuzzer asks.
+using Target = int (*)(const uint8_t* data, size_t size);
+/// Adds a target to those that the replay program can run (replay.cpp).
+int add_target(const char* name, Target target);
 
 /// Checks what must hold after `reader` took the bytes; a failure stops the fuzzer.
 inline void require(bool condition, const char* what) {
@@ -55,3 +58,14 @@ class MemoryFile {
 };
 
 }  // namespace stormcell::fuzz
+
+/// Begins the definition of a target, a function of `data` and `size`. libFuzzer's programs have one each, the replay
+/// program has all.
+#ifdef STORMCELL_FUZZ_ALONE
+#define STORMCELL_FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size)
+#else
+#define STORMCELL_FUZZ_TARGET(name)                                                                    \
+  static int fuzz_##name(const uint8_t* data, size_t size);                                            \
+  [[maybe_unused]] static const int kAdded_##name = ::stormcell::fuzz::add_target(#name, fuzz_##name); \
+  static int fuzz_##name(const uint8_t* data, size_t size)
+#endif

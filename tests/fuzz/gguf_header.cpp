@@ -9,7 +9,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(gguf_header) {
   const std::span<const std::byte> content = std::as_bytes(std::span(data, size));
   fuzz::refused_or_done([&] {
     HeaderBytes bytes(content, "input");

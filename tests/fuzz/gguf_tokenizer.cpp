@@ -6,7 +6,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(gguf_tokenizer) {
   fuzz::refused_or_done([&] {
     HeaderBytes bytes(std::as_bytes(std::span(data, size)), "input");
     fuzz::use(Tokenizer::from_gguf(bytes));

@@ -3,7 +3,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(graph_text) {
   fuzz::refused_or_done([&] {
     const std::string text = to_text(parse_graph({reinterpret_cast<const char*>(data), size}, "input"));
     std::string again;

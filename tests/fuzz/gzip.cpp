@@ -6,7 +6,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(gzip) {
   static const fuzz::MemoryFile file, packed;
   static constexpr GzipLimits kLimits = {size_t{1} << 20, 1000};
   fuzz::refused_or_done([&] {

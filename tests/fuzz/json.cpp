@@ -17,7 +17,7 @@ bool has_not_finite(const nlohmann::json& value) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(json) {
   fuzz::refused_or_done([&] {
     const nlohmann::json value = parse_json_text({reinterpret_cast<const char*>(data), size}, "input");
     fuzz::require(has_not_finite(value) || parse_json_text(value.dump(), "input") == value,

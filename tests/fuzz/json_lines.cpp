@@ -21,7 +21,7 @@ struct Read {
 };
 
 template <class... Source>
-std::optional<Read> read_all(Source&&... source) {
+std::optional<Read> read_lines(Source&&... source) {
   std::optional<Read> all;
   fuzz::refused_or_done([&] {
     JsonLines lines(source...);
@@ -70,12 +70,12 @@ void require_alike(const Read& a, const Read& b, int64_t lines_before, const cha
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(json_lines) {
   static const fuzz::MemoryFile file;
   if (size >= 2 && data[0] == 0x1f && data[1] == 0x8b) return 0;  // a file would be unpacked
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const auto of_text = read_all(text, std::string("input"));
-  const auto of_file = read_all(file.holding(data, size), size_t{1} << 20, Progress{});
+  const auto of_text = read_lines(text, std::string("input"));
+  const auto of_file = read_lines(file.holding(data, size), size_t{1} << 20, Progress{});
   fuzz::require(of_text.has_value() == of_file.has_value(), "a file and its text are both read or neither");
   if (of_text) require_alike(*of_text, *of_file, 0, "a file and its text hold the same");
   if (size == 0 || !is_plain(text)) return 0;
@@ -89,7 +89,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const size_t in_first = (size_t{data[size / 2]} << 8 | data[size - 1]) % size;
   const std::string padded = std::string(kBlock - in_first - 1, ' ') + "\n" + std::string(text);
   const auto of_blocks =
-      read_all(file.holding(reinterpret_cast<const uint8_t*>(padded.data()), padded.size()), kBlock, Progress{});
+      read_lines(file.holding(reinterpret_cast<const uint8_t*>(padded.data()), padded.size()), kBlock, Progress{});
   fuzz::require(of_text.has_value() == of_blocks.has_value(), "a text is read in one block and in two, or in neither");
   if (of_text) require_alike(*of_text, *of_blocks, 1, "a text holds the same in one block and in two");
   return 0;

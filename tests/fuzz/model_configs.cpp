@@ -9,7 +9,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(model_configs) {
   static const fuzz::MemoryFile file;
   const std::string& path = file.holding(data, size);
   fuzz::refused_or_done([&] {

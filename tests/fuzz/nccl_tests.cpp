@@ -6,7 +6,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(nccl_tests) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   is_nccl_tests(text);
   // Older outputs are told apart by their files' names.

@@ -4,7 +4,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(npy) {
   static const fuzz::MemoryFile file;
   fuzz::refused_or_done([&] {
     const NpyArray array = open_npy(file.holding(data, size));

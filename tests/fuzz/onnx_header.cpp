@@ -7,7 +7,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(onnx_header) {
   fuzz::refused_or_done([&] {
     HeaderBytes bytes(std::as_bytes(std::span(data, size)), "input");
     int64_t seen = 0;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# pack_test.sh FUZZ_PACK REPLAY_NPY: packing loses nothing, and a replay notices a pack that is not whole.
+# pack_test.sh FUZZ_PACK FUZZ_REPLAY: packing loses nothing, and a replay notices a pack that is not whole.
 set -euo pipefail
-tool=$1 replay=$2
+tool=$1 replay=("$2" npy)
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 failures=0
@@ -43,19 +43,19 @@ else
   failures=$((failures + 1))
 fi
 
-expect 0 "4 inputs: 1 files, 3 packed" "a whole pack is replayed" "$replay" "$folder/inputs" "$folder/p.pack" 4
-expect 1 "at least 5 are expected" "fewer inputs than stated" "$replay" "$folder/inputs" "$folder/p.pack" 5
-expect 1 "not a whole pack" "no pack at all" "$replay" "$folder/inputs" "$folder/inputs/speaking-name" 1
-expect 1 "cannot be read" "a pack that is not there" "$replay" "$folder/inputs" "$folder/none.pack" 1
+expect 0 "4 inputs: 1 files, 3 packed" "a whole pack is replayed" "${replay[@]}" "$folder/inputs" "$folder/p.pack" 4
+expect 1 "at least 5 are expected" "fewer inputs than stated" "${replay[@]}" "$folder/inputs" "$folder/p.pack" 5
+expect 1 "not a whole pack" "no pack at all" "${replay[@]}" "$folder/inputs" "$folder/inputs/speaking-name" 1
+expect 1 "cannot be read" "a pack that is not there" "${replay[@]}" "$folder/inputs" "$folder/none.pack" 1
 
 size=$(stat -c %s "$folder/p.pack")
 head -c $((size - 1)) "$folder/p.pack" >"$folder/cut.pack"
-expect 1 "not a whole pack: it ends within" "a pack that is cut" "$replay" "$folder/inputs" "$folder/cut.pack" 1
+expect 1 "not a whole pack: it ends within" "a pack that is cut" "${replay[@]}" "$folder/inputs" "$folder/cut.pack" 1
 { cat "$folder/p.pack"; echo; } >"$folder/long.pack"
-expect 1 "bytes follow" "a pack with more at its end" "$replay" "$folder/inputs" "$folder/long.pack" 1
+expect 1 "bytes follow" "a pack with more at its end" "${replay[@]}" "$folder/inputs" "$folder/long.pack" 1
 { head -c $((size - 1)) "$folder/p.pack"; printf '!'; } >"$folder/changed.pack"
-expect 1 "another SHA-256" "a pack with a changed byte" "$replay" "$folder/inputs" "$folder/changed.pack" 1
+expect 1 "another SHA-256" "a pack with a changed byte" "${replay[@]}" "$folder/inputs" "$folder/changed.pack" 1
 sed '2s/3/2/' "$folder/p.pack" >"$folder/fewer.pack"
-expect 1 "more inputs than it states" "an index with more inputs than its number" "$replay" "$folder/inputs" \
+expect 1 "more inputs than it states" "an index with more inputs than its number" "${replay[@]}" "$folder/inputs" \
   "$folder/fewer.pack" 1
 [ "$failures" -eq 0 ]

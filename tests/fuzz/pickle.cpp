@@ -4,7 +4,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(pickle) {
   fuzz::refused_or_done([&] {
     const Pickle pickle(std::as_bytes(std::span(data, size)), "input");
     for (const PickleValue& v : pickle.root().items()) {

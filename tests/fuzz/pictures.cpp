@@ -31,7 +31,7 @@ void use(const PictureFile& file) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(pictures) {
   static const fuzz::MemoryFile file;
   fuzz::refused_or_done([&] { use(open_picture(file.holding(data, size))); });
   return 0;

@@ -4,7 +4,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(placement_files) {
   fuzz::refused_or_done([&] {
     const PlacementFile file = parse_placement_file({reinterpret_cast<const char*>(data), size}, "input");
     fuzz::require(!file.layers.empty() && file.ranks >= 0, "a file has layers");

@@ -10,7 +10,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(pt2_header) {
   static const fuzz::MemoryFile file;
   const SeeTensor see = [](const DescribedTensor& tensor) {
     fuzz::require(elements_of(tensor.shape) >= 0 && tensor.bytes >= 0, "sizes do not overflow");

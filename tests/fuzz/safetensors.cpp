@@ -8,7 +8,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(safetensors) {
   static const fuzz::MemoryFile file;
   int64_t in_order = -1, in_full = -1;  // tensors by either reader
   fuzz::refused_or_done([&] {

@@ -228,7 +228,7 @@ void read_all(const std::string& path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(session) {
   static const std::vector<uint8_t> good = good_session();
   static const std::vector<std::string> changes = changes_of(good);
   constexpr std::string_view kSqlite = "SQLite";

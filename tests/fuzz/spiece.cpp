@@ -2,7 +2,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(spiece) {
   fuzz::refused_or_done([&] {
     fuzz::use(Tokenizer::from_sentencepiece({reinterpret_cast<const char*>(data), size}, "input"));
   });

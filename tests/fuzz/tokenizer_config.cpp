@@ -17,7 +17,7 @@ std::string small_model() {
 }
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(tokenizer_config) {
   static const std::string kModel = small_model();
   const std::string_view json(reinterpret_cast<const char*>(data), size);
   fuzz::refused_or_done([&] {

@@ -5,7 +5,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(traces) {
   static const fuzz::MemoryFile file;
   fuzz::refused_or_done([&] {
     TraceSource source{MappedFile::open(file.holding(data, size)), {}};

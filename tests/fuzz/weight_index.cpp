@@ -3,7 +3,7 @@
 
 using namespace stormcell;
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+STORMCELL_FUZZ_TARGET(weight_index) {
   fuzz::refused_or_done([&] {
     const auto shard_of = parse_weight_index({reinterpret_cast<const char*>(data), size}, "input");
     fuzz::require(!shard_of.empty(), "an index names a tensor");

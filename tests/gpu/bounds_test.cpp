@@ -3,7 +3,7 @@
 #include "tests/gpu/device_check/bounds.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::bounds_test {
 namespace {
 using device_check::bounds_of;
 using device_check::CardRates;
@@ -104,5 +104,5 @@ class GpuBoundsTest : public QObject {
 };
 
 STORMCELL_TEST(GpuBoundsTest)
-}  // namespace stormcell
+}  // namespace stormcell::bounds_test
 #include "bounds_test.moc"

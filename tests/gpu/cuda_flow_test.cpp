@@ -15,7 +15,7 @@
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::cuda_flow_test {
 namespace {
 
 /// Nodes with those of loops within, and how many are loops.
@@ -221,5 +221,5 @@ class CudaFlowTest : public QObject {
 
 STORMCELL_TEST(CudaFlowTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::cuda_flow_test
 #include "cuda_flow_test.moc"

@@ -6,7 +6,7 @@
 #include "gpu/base/execution.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::emulator_test {
 namespace {
 using testing::emulate;
 using testing::HostExecution;
@@ -137,5 +137,5 @@ class EmulatorTest : public QObject {
 };
 
 STORMCELL_TEST(EmulatorTest)
-}  // namespace stormcell
+}  // namespace stormcell::emulator_test
 #include "emulator_test.moc"

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cstring>
 #include <numeric>
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/graph/operator.h"
@@ -69,8 +69,6 @@ std::vector<int32_t> drawn_order(const std::vector<PlanNode>& nodes, int32_t lea
   return order;
 }
 
-static_assert(kPoison == std::byte{0xff} && std::endian::native == std::endian::little);  // as words are made
-
 /// Bytes of one kind of memory, and how a node may see them.
 class WatchedMemory {
  public:
@@ -81,47 +79,57 @@ class WatchedMemory {
   /// Hides all but these ranges.
   void hide(const std::vector<ByteRange>& ranges, Memory which) {
     kept_.assign(memory_, memory_ + bytes_);
-    reads_.assign(static_cast<size_t>(bytes_), std::byte(0));
-    writes_ = reads_;
-    for (const ByteRange& range : ranges) {
-      if (range.memory != which || range.begin >= range.end) continue;
-      std::memset(&reads_[range.begin], 0xff, range.end - range.begin);
-      if (range.writes) std::memset(&writes_[range.begin], 0xff, range.end - range.begin);
-    }
-    each_word(
-        [&](int64_t at, size_t size) { put(memory_ + at, word(memory_ + at, size) | ~word(&reads_[at], size), size); });
+    written_ = joined(ranges, which, true);
+    each_between(joined(ranges, which, false),
+                 [&](int64_t begin, int64_t end) { std::fill(memory_ + begin, memory_ + end, kPoison); });
+    shown_.assign(memory_, memory_ + bytes_);
   }
   /// Shows them again; the first byte that was written without leave, -1: none.
   int64_t show() {
     int64_t wrong = -1;
-    each_word([&](int64_t at, size_t size) {
-      const uint64_t came = word(memory_ + at, size), kept = word(&kept_[at], size), writes = word(&writes_[at], size),
-                     shown = kept | ~word(&reads_[at], size);
-      const uint64_t changed = (came ^ shown) & ~writes & ~uint64_t{0} >> (64 - 8 * size);
-      if (changed != 0 && wrong < 0) wrong = at + std::countr_zero(changed) / 8;
-      put(memory_ + at, (came & writes) | (kept & ~writes), size);
+    each_between(written_, [&](int64_t begin, int64_t end) {
+      const auto size = static_cast<size_t>(end - begin);
+      if (wrong < 0 && std::memcmp(memory_ + begin, &shown_[begin], size) != 0)
+        wrong = std::mismatch(memory_ + begin, memory_ + end, &shown_[begin]).first - memory_;
+      std::memcpy(memory_ + begin, &kept_[begin], size);
     });
     return wrong;
   }
 
  private:
-  // Words, as every byte is looked at twice for each node.
+  using Range = std::pair<int64_t, int64_t>;  // begin and end
+
+  /// What the ranges of this memory cover together, ascending and apart; of those that are written alone.
+  std::vector<Range> joined(const std::vector<ByteRange>& ranges, Memory which, bool written) const {
+    std::vector<Range> own, all;
+    for (const ByteRange& r : ranges)
+      if (r.memory == which && r.begin < r.end && (r.writes || !written)) own.emplace_back(r.begin, r.end);
+    std::sort(own.begin(), own.end());
+    for (const auto& [begin, end] : own) {
+      if (end > bytes_) failed("host device", "a range ends behind its memory");
+      if (all.empty() || begin > all.back().second)
+        all.emplace_back(begin, end);
+      else
+        all.back().second = std::max(all.back().second, end);
+    }
+    return all;
+  }
+  /// Visits what lies between the ranges, before the first and behind the last: whole stretches, as all bytes are looked
+  /// at for each node.
   template <class Visit>
-  void each_word(Visit visit) const {
+  void each_between(const std::vector<Range>& ranges, Visit visit) const {
     int64_t at = 0;
-    for (; at + 8 <= bytes_; at += 8) visit(at, size_t{8});
-    if (at < bytes_) visit(at, static_cast<size_t>(bytes_ - at));
+    for (const auto& [begin, end] : ranges) {
+      if (at < begin) visit(at, begin);
+      at = end;
+    }
+    if (at < bytes_) visit(at, bytes_);
   }
-  static uint64_t word(const std::byte* from, size_t size) {
-    uint64_t of = 0;
-    std::memcpy(&of, from, size);
-    return of;
-  }
-  static void put(std::byte* to, uint64_t of, size_t size) { std::memcpy(to, &of, size); }
 
   std::byte* memory_;
   int64_t bytes_;
-  std::vector<std::byte> kept_, reads_, writes_;  ///< all bits of a byte that a node may read, or write
+  std::vector<std::byte> kept_, shown_;  ///< before the node ran: all bytes, and what it was shown of them
+  std::vector<Range> written_;           ///< what it may write
 };
 
 /// The lives of planned buffers, counted by the nodes that touch them: right in every order.

@@ -10,7 +10,7 @@
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::host_generate_test {
 namespace {
 
 using gpu::Plan;
@@ -155,5 +155,5 @@ class HostGenerateTest : public QObject {
 
 STORMCELL_TEST(HostGenerateTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::host_generate_test
 #include "host_generate_test.moc"

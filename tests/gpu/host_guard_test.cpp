@@ -8,7 +8,7 @@
 #include "tests/gpu/planted_fault.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::host_guard_test {
 namespace {
 
 using gpu::Plan;
@@ -114,5 +114,5 @@ class HostGuardTest : public QObject {
 
 STORMCELL_TEST(HostGuardTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::host_guard_test
 #include "host_guard_test.moc"

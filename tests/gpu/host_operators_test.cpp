@@ -7,7 +7,7 @@
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::host_operators_test {
 namespace {
 
 constexpr int kOrders = 3;
@@ -72,5 +72,5 @@ class HostOperatorsTest : public QObject {
 
 STORMCELL_TEST(HostOperatorsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::host_operators_test
 #include "host_operators_test.moc"

@@ -10,7 +10,7 @@
 #include "tests/testing/mixture_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::host_route_test {
 namespace {
 
 /// A mixture behind one router. Tokens are drawn from 19 rows, so that many cells are alike.
@@ -161,5 +161,5 @@ class HostRouteTest : public QObject {
 
 STORMCELL_TEST(HostRouteTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::host_route_test
 #include "host_route_test.moc"

@@ -7,7 +7,7 @@
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::host_switch_test {
 namespace {
 
 // A sanitizer looks at code that one order runs.
@@ -109,5 +109,5 @@ class HostSwitchTest : public QObject {
 
 STORMCELL_TEST(HostSwitchTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::host_switch_test
 #include "host_switch_test.moc"

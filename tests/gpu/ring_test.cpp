@@ -10,7 +10,7 @@
 #include "tests/gpu/products.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::ring_test {
 namespace {
 using gpu::Regime;
 using gpu::RegimeLimits;
@@ -164,5 +164,5 @@ class GpuRingTest : public QObject {
 };
 
 STORMCELL_TEST(GpuRingTest)
-}  // namespace stormcell
+}  // namespace stormcell::ring_test
 #include "ring_test.moc"

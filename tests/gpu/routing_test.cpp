@@ -9,7 +9,7 @@
 #include "tests/gpu/device_route.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::routing_test {
 namespace {
 using testing::Decision;
 using testing::emulate_route;
@@ -297,5 +297,5 @@ class GpuRoutingTest : public QObject {
 };
 
 STORMCELL_TEST(GpuRoutingTest)
-}  // namespace stormcell
+}  // namespace stormcell::routing_test
 #include "routing_test.moc"

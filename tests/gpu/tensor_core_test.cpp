@@ -11,7 +11,7 @@
 #include "tests/gpu/products.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::tensor_core_test {
 namespace {
 using gpu::Bf16;
 using gpu::Regime;
@@ -229,5 +229,5 @@ class GpuTensorCoreTest : public QObject {
 };
 
 STORMCELL_TEST(GpuTensorCoreTest)
-}  // namespace stormcell
+}  // namespace stormcell::tensor_core_test
 #include "tensor_core_test.moc"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# check_alone.sh ROOT BUILD [all]: compiles by itself each source that changed, or whose header changed. This finds an
-# include that a source takes from its neighbour in a unit of several. It also compiles the changed headers that no
-# source includes first (cmake/HeaderTest.cmake).
+# check_alone.sh ROOT BUILD [all|FOLDER]: compiles by itself each source that changed, or whose header changed. This
+# finds an include that a source takes from its neighbour in a unit of several. It also compiles the changed headers
+# that no source includes first (cmake/HeaderTest.cmake).
 # Changed means since the commit at which this branch left origin's main; on that main itself, since the commit before.
 # Those with a changed include come first, and after a minute the rest is left: a change of a thousand sources would
-# take half an hour. `all`: every source, for what older commits forgot and what was left. Precompiled headers stay;
-# check_includes.sh checks the standard ones. Exit 77: there is no git, or no compile_commands.json.
+# take half an hour. `all`: every source, for what older commits forgot and what was left. FOLDER: every source in it
+# that the build knows, for programs that the build leaves out. Precompiled headers stay; check_includes.sh checks the
+# standard ones. Exit 77: there is no git, or no compile_commands.json.
 set -euo pipefail
 root=$1 build=$2 which=${3:-changed}
 commands=$build/compile_commands.json
@@ -52,22 +53,29 @@ list_commands() {
   done <"$commands"
 }
 
-if [ "$which" = changed ]; then
-  if ! git_here rev-parse HEAD >/dev/null 2>&1; then echo "not a git checkout"; exit 77; fi
-  mapfile -t wanted < <(changed_sources)
-  if [ ${#wanted[@]} -eq 0 ]; then echo "no source changed"; exit 0; fi
-fi
+case $which in
+  all) most_seconds=1000000 ;;
+  changed)
+    if ! git_here rev-parse HEAD >/dev/null 2>&1; then echo "not a git checkout"; exit 77; fi
+    mapfile -t wanted < <(changed_sources)
+    if [ ${#wanted[@]} -eq 0 ]; then echo "no source changed"; exit 0; fi
+    ;;
+  *)
+    most_seconds=1000000
+    wanted=("$root/$which"/*.cpp)
+    ;;
+esac
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 list_commands | sort -u -t $'\t' -k1,1 >"$scratch/all"
-if [ "$which" = changed ]; then
+if [ "$which" = all ]; then
+  mv "$scratch/all" "$scratch/list"
+else
   printf '%s\n' "${wanted[@]}" >"$scratch/wanted"
   awk -F '\t' 'NR == FNR { command[$1] = $0; next } $1 in command { print command[$1] }' "$scratch/all" \
     "$scratch/wanted" >"$scratch/list"
-else
-  mv "$scratch/all" "$scratch/list"
-  most_seconds=1000000
 fi
+if [ "$which" != changed ] && [ ! -s "$scratch/list" ]; then echo "the build has no source of: $which"; exit 1; fi
 
 # Without the cache, which keeps no results of -fsyntax-only, and without the files that a build would write.
 compile_alone() {

@@ -66,8 +66,8 @@ includes 'int64_t n;' notices "use.cpp:2: uses int64_t and includes no <cstdint>
 includes 'std::vector<int> v;' passes "0 complaints" "what a header of ours includes"
 includes 'const char* text = "std::map"; // std::set' passes "0 complaints" "names in texts and comments"
 
-# alone TEXT VERDICT OUTPUT NAME: a unit of two sources, of which the second has the text; it sees what the first
-# includes.
+# alone TEXT VERDICT OUTPUT NAME [FOLDER]: a unit of two sources, of which the second has the text; it sees what the
+# first includes.
 alone() {
   clean_tree
   local unity=$tree/build/Unity/unity_0_cxx.cxx output status=0
@@ -78,7 +78,7 @@ alone() {
   printf '[{\n"directory": "%s",\n"command": "%s -o unity.o -c %s",\n"file": "%s"\n}]\n' "$tree/build" "${CXX:-g++}" \
     "$unity" "$unity" \
     >"$tree/build/compile_commands.json"
-  output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" all 2>&1) || status=$?
+  output=$("$BASH" "$here/check_alone.sh" "$tree" "$tree/build" "${5:-all}" 2>&1) || status=$?
   if [ "$status" -ne "$2" ] || [[ $output != *"$3"* ]]; then
     echo "FAIL $4: exit status $status: $output"
     failures=$((failures + 1))
@@ -89,6 +89,8 @@ alone() {
 alone 'std::vector<int> v;' 1 "second.cpp: does not compile by itself" "an include that only a neighbour has"
 alone '#include <vector>
 std::vector<int> v;' 0 "2 sources compile by themselves" "a source with its own include"
+alone 'std::vector<int> v;' 1 "second.cpp: does not compile by itself" "the same in one folder" core/graph
+alone '#include <vector>' 1 "the build has no source of: tests/bench" "a folder that no build has" tests/bench
 
 # changed TEXT STATUS OUTPUT NAME: the same, where git knows both sources and the second has the text since its last
 # commit.

@@ -12,7 +12,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::run_simulation_test {
 namespace {
 
 constexpr int32_t kBranches = 8, kRanks = 4, kNodes = 2, kLayers = 3, kK = 2;
@@ -243,6 +243,6 @@ class RunSimulationTest : public QObject {
 
 STORMCELL_TEST(RunSimulationTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::run_simulation_test
 
 #include "run_simulation_test.moc"

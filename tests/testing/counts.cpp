@@ -46,6 +46,23 @@ constexpr std::array kColumns = {Column{"functions", &Counts::functions}, Column
                                  Column{"fixtures", &Counts::fixtures},
                                  Column{"fixture_bytes", &Counts::fixture_bytes}};
 
+/// The counts of drawn cases and of fixtures.
+Counts counts_of(int64_t drawn, const std::set<std::string>& named) {
+  std::set<std::string> files;
+  for (const std::string& path : named) {
+    std::error_code unreadable;  // a test may name what is not there
+    if (fs::is_regular_file(path, unreadable)) files.insert(path);
+    if (!fs::is_directory(path, unreadable)) continue;
+    for (const auto& entry : fs::recursive_directory_iterator(path, unreadable))
+      if (entry.is_regular_file()) files.insert(entry.path().string());
+  }
+  Counts counts;
+  counts.drawn = drawn;
+  counts.fixtures = std::ssize(files);
+  for (const std::string& file : files) counts.fixture_bytes += static_cast<int64_t>(fs::file_size(file));
+  return counts;
+}
+
 }  // namespace
 
 void count_drawn_case() { ++drawn_cases; }
@@ -56,19 +73,28 @@ std::string reference_path(std::string_view name) {
   return path;
 }
 
-Counts counts_so_far() {
-  std::set<std::string> files;
-  for (const std::string& path : named_fixtures().paths()) {
-    std::error_code unreadable;  // a test may name what is not there
-    if (fs::is_regular_file(path, unreadable)) files.insert(path);
-    if (!fs::is_directory(path, unreadable)) continue;
-    for (const auto& entry : fs::recursive_directory_iterator(path, unreadable))
-      if (entry.is_regular_file()) files.insert(entry.path().string());
+Counts counts_so_far() { return counts_of(drawn_cases, named_fixtures().paths()); }
+
+std::string part_text(int64_t functions) {
+  std::string text = "functions " + std::to_string(functions) + "\ndrawn " + std::to_string(drawn_cases.load()) + "\n";
+  for (const std::string& path : named_fixtures().paths()) text += "fixture " + path + "\n";
+  return text;
+}
+
+Counts counts_of_parts(const std::vector<std::string>& parts) {
+  int64_t functions = 0, drawn = 0;
+  std::set<std::string> named;
+  for (const std::string& part : parts) {
+    std::istringstream lines(part);
+    std::string key, value;
+    while (lines >> key && std::getline(lines >> std::ws, value)) {
+      if (key == "functions") functions += std::stoll(value);
+      if (key == "drawn") drawn += std::stoll(value);
+      if (key == "fixture") named.insert(value);
+    }
   }
-  Counts counts;
-  counts.drawn = drawn_cases;
-  counts.fixtures = std::ssize(files);
-  for (const std::string& file : files) counts.fixture_bytes += static_cast<int64_t>(fs::file_size(file));
+  Counts counts = counts_of(drawn, named);
+  counts.functions = functions;
   return counts;
 }
 

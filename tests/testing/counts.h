@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace stormcell::testing {
 
@@ -28,6 +29,12 @@ struct Counts {
 
 /// The counts of this program so far but for `functions`.
 Counts counts_so_far();
+/// What this process has exercised, a part of a program, for counts_of_parts(): "functions 12", "drawn 40" and a line
+/// "fixture PATH" for each that was named.
+std::string part_text(int64_t functions);
+/// The counts of a program whose parts ran in processes of their own, by their part_text(). A fixture that several of
+/// them named counts once.
+Counts counts_of_parts(const std::vector<std::string>& parts);
 /// "counts PROGRAM functions 12 drawn 40 fixtures 3 fixture_bytes 5120".
 std::string to_text(const Counts& counts, std::string_view program);
 /// A line for each count that is below the row of `program` in `table`, whose lines are as to_text() writes them; lines

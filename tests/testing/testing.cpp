@@ -1,11 +1,14 @@
 #include "tests/testing/testing.h"
 
 #include <QTemporaryDir>
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <sstream>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,9 +44,7 @@ int64_t ended_functions(const std::string& log) {
 
 /// Prints what the whole program exercised; false where that is less than it was. Under a sanitizer (sanitized.h), and
 /// without the folder ../shared, there are fewer cases: nothing is held then.
-bool tell_counts(const std::string& program, int64_t functions) {
-  Counts counts = counts_so_far();
-  counts.functions = functions;
+bool tell_counts(const std::string& program, const Counts& counts) {
   std::printf("%s\n", to_text(counts, program).c_str());
   const std::string less = kSanitized || shared_folder().empty()
                                ? ""
@@ -55,6 +56,42 @@ bool tell_counts(const std::string& program, int64_t functions) {
         "docs/benchmarks/build.md which planted fault it still finds.\n%s",
         program.c_str(), less.c_str());
   return less.empty();
+}
+
+/// `program --counts FILE...`
+int hold_parts(const std::string& program, const std::vector<std::string>& files) {
+  std::vector<std::string> parts;
+  for (const std::string& file : files) {
+    parts.push_back(text_of(file));
+    if (!parts.back().empty()) continue;
+    std::fprintf(stderr, "%s: no part has written it\n", file.c_str());
+    return 1;
+  }
+  return tell_counts(program, counts_of_parts(parts)) ? 0 : 1;
+}
+
+/// A part of the program's classes.
+struct Part {
+  std::string names;  ///< with a comma before and behind each
+  bool others = false;
+  std::string file;
+
+  bool has(const std::string& name) const { return (names.find("," + name + ",") != std::string::npos) != others; }
+  /// The first name that no class has; empty: none.
+  std::string unknown() const {
+    std::istringstream words(names.substr(1));
+    for (std::string word; std::getline(words, word, ',');)
+      if (std::none_of(tests().begin(), tests().end(), [&](const auto& test) { return test.first == word; }))
+        return word;
+    return {};
+  }
+};
+/// Takes the part out of the arguments: `program --only CLASS,... FILE`, or --but.
+std::optional<Part> take_part(int& argc, char** argv) {
+  if (argc != 4 || (std::string_view(argv[1]) != "--only" && std::string_view(argv[1]) != "--but")) return {};
+  Part part{"," + std::string(argv[2]) + ",", std::string_view(argv[1]) == "--but", argv[3]};
+  argc = 1;
+  return part;
 }
 }  // namespace
 
@@ -69,8 +106,16 @@ std::string shared_folder() {
 }
 std::string source_folder() { return checkout_source_folder(); }
 
-// `program` runs all classes, `program CLASS [Qt Test options]` one.
 int run_tests(int argc, char** argv) {
+  const std::string program = std::filesystem::path(argv[0]).filename().string();
+  if (argc > 2 && std::string_view(argv[1]) == "--counts")
+    return hold_parts(program, std::vector<std::string>(argv + 2, argv + argc));
+  const std::optional<Part> part = take_part(argc, argv);
+  if (part) std::filesystem::remove(part->file);
+  if (const std::string unknown = part ? part->unknown() : ""; !unknown.empty()) {
+    std::fprintf(stderr, "no test class %s\n", unknown.c_str());
+    return 1;
+  }
   int failures = 0, ran = 0;
   const std::string only = argc > 1 && argv[1][0] != '-' ? argv[1] : "";
   if (!only.empty()) {
@@ -95,7 +140,7 @@ int run_tests(int argc, char** argv) {
   arguments.push_back(nullptr);
   int64_t functions = 0;
   for (const auto& [name, factory] : tests()) {
-    if (!only.empty() && only != name) continue;
+    if ((!only.empty() && only != name) || (part && !part->has(name))) continue;
     const std::unique_ptr<QObject> test(factory());
     failures += QTest::qExec(test.get(), count, arguments.data()) != 0;
     if (whole) functions += ended_functions(text_of(log));
@@ -105,8 +150,11 @@ int run_tests(int argc, char** argv) {
     std::fprintf(stderr, "no test class %s\n", only.c_str());
     return 1;
   }
-  if (whole && failures == 0 && !tell_counts(std::filesystem::path(argv[0]).filename().string(), functions)) ++failures;
-  return failures == 0 ? 0 : 1;
+  if (!whole || failures > 0) return failures == 0 ? 0 : 1;
+  if (part) return (std::ofstream(part->file) << part_text(functions)).flush() ? 0 : 1;
+  Counts counts = counts_so_far();
+  counts.functions = functions;
+  return tell_counts(program, counts) ? 0 : 1;
 }
 
 }  // namespace stormcell::testing

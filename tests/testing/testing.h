@@ -11,7 +11,11 @@ using Factory = std::function<QObject*()>;
 /// Adds a test class to the program's list; the list is per program, in link order.
 int add_test(const char* name, Factory factory);
 
-/// All classes of this program, or the one that is named first. For main().
+/// For main(): all classes of this program, or what its arguments name.
+///   PROGRAM CLASS [OPTION...]        one class, with options of Qt Test
+///   PROGRAM --only CLASS,... FILE    these classes; what they exercised is written into FILE
+///   PROGRAM --but CLASS,... FILE     all others, likewise
+///   PROGRAM --counts FILE...         no class: holds what all these parts exercised against counts.txt
 int run_tests(int argc, char** argv);
 
 /// The folder ../shared beside the project, empty where it is absent; tests that need it skip with a message.

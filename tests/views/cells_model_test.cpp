@@ -12,7 +12,7 @@
 #include "views/drawing/theme.h"
 #include "views/words/router_names.h"
 
-namespace stormcell::views {
+namespace stormcell::views::cells_model_test {
 namespace {
 
 using namespace stormcell::testing;
@@ -316,5 +316,5 @@ class CellsModelTest : public QObject {
 };
 STORMCELL_TEST(CellsModelTest)
 
-}  // namespace stormcell::views
+}  // namespace stormcell::views::cells_model_test
 #include "cells_model_test.moc"

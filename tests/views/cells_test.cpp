@@ -17,7 +17,7 @@
 #include "views/drawing/theme.h"
 #include "views/words/router_names.h"
 
-namespace stormcell::views {
+namespace stormcell::views::cells_test {
 namespace {
 
 using namespace stormcell::testing;
@@ -487,5 +487,5 @@ class CellsTest : public QObject {
 };
 STORMCELL_TEST(CellsTest)
 
-}  // namespace stormcell::views
+}  // namespace stormcell::views::cells_test
 #include "cells_test.moc"

@@ -19,7 +19,7 @@
 #include "views/drawing/theme.h"
 #include "views/exits/exits_view.h"
 
-namespace stormcell::views {
+namespace stormcell::views::exits_test {
 namespace {
 
 using namespace stormcell::testing;
@@ -362,5 +362,5 @@ class ExitsTest : public QObject {
 };
 STORMCELL_TEST(ExitsTest)
 
-}  // namespace stormcell::views
+}  // namespace stormcell::views::exits_test
 #include "exits_test.moc"

@@ -23,7 +23,7 @@ constexpr int kLayers = 6, kLevels = 3;
 constexpr int64_t kPictures = 40;
 
 /// Whether a picture is computed at a node: the deeper the level, the fewer.
-bool computes(int64_t picture, int layer, int level) {
+bool computes_at(int64_t picture, int layer, int level) {
   return (picture * 7 + layer * 3 + level * 11) % 10 < 8 - 3 * level;
 }
 bool goes_down(int64_t picture, int layer) { return (picture + layer) % 3 == 0; }
@@ -31,7 +31,7 @@ bool goes_down(int64_t picture, int layer) { return (picture + layer) % 3 == 0; 
 bool reaches(int64_t picture, int layer, int level) {
   if (layer == 0) return level == 0;
   return reaches(picture, layer - 1, level) ||
-         (level > 0 && reaches(picture, layer - 1, level - 1) && computes(picture, layer - 1, level - 1) &&
+         (level > 0 && reaches(picture, layer - 1, level - 1) && computes_at(picture, layer - 1, level - 1) &&
           goes_down(picture, layer - 1));
 }
 
@@ -71,7 +71,7 @@ std::string make_paths_session(const std::string& path) {
         for (int32_t row = 0; row < 10; ++row) {
           const int64_t picture = number * 10 + row;
           const bool here = reaches(picture, layer, static_cast<int>(level)),
-                     computed = computes(picture, layer, static_cast<int>(level));
+                     computed = computes_at(picture, layer, static_cast<int>(level));
           reached.push_back(here ? 0 : kNoBranch);
           if (!here) continue;
           came.push_back(row), compute.push_back(computed);
@@ -137,7 +137,7 @@ class GraphTest : public QObject {
       for (int64_t picture = 0; picture < kPictures; ++picture) {
         if (!reaches(picture, place.column, place.row)) continue;
         ++reached;
-        if (computes(picture, place.column, place.row)) ++computed, down += goes_down(picture, place.column);
+        if (computes_at(picture, place.column, place.row)) ++computed, down += goes_down(picture, place.column);
       }
       QCOMPARE(place.cells, computed);
       QCOMPARE(place.share, static_cast<double>(computed) / kPictures);
@@ -314,7 +314,7 @@ class GraphTest : public QObject {
     for (size_t c = 0; c < page.cards.size(); ++c) {
       const RouterPlace& place = page.place(c);
       const bool reached = reaches(kPicture, place.column, place.row),
-                 computed = reached && computes(kPicture, place.column, place.row);
+                 computed = reached && computes_at(kPicture, place.column, place.row);
       const GraphWay::Stop* outer = picture->way().at(place.routers[0]);
       QVERIFY(!reached || (outer && outer->branches == std::vector<int32_t>{0}));
       const GraphWay::Stop* middle = picture->way().at(place.routers[1]);
@@ -336,7 +336,7 @@ class GraphTest : public QObject {
     }
     int64_t places = 0;
     for (const RouterPlace& place : picture->page().layout.places)
-      places += reaches(23, place.column, place.row) && computes(23, place.column, place.row);
+      places += reaches(23, place.column, place.row) && computes_at(23, place.column, place.row);
     QVERIFY(places > 0 && std::cmp_equal(picture->way().places.size(), places));
     QVERIFY(picture->accessibleDescription().contains(QString("computed for at %1 of 15 places").arg(places)));
     QVERIFY(!picture->way().edges.empty() &&

@@ -60,7 +60,7 @@ QPushButton* button_of(const View& view, const QString& text) {
   return nullptr;
 }
 
-PlacementPicture* picture_of(View& view) { return dynamic_cast<PlacementPicture*>(view.picture()); }
+PlacementPicture* placement_picture(View& view) { return dynamic_cast<PlacementPicture*>(view.picture()); }
 
 void move_to(PlacementPicture* picture, QPointF place, Qt::KeyboardModifiers keys = {}) {
   QMouseEvent move(QEvent::MouseMove, place, picture->mapToGlobal(place), Qt::NoButton, Qt::LeftButton, keys);
@@ -166,7 +166,7 @@ class PlacementViewTest : public QObject {
     view.resize(1200, 700);
     run_load(view, context_of(session_));
     QVERIFY2(view.has_content(), qPrintable(view.message()));
-    PlacementPicture* picture = picture_of(view);
+    PlacementPicture* picture = placement_picture(view);
     picture->resize(1200, 640);
     const EditedPlacement& edited = *view.edited();
     const EditFigures before = *edited.figures(DataPart::held_out);
@@ -202,7 +202,7 @@ class PlacementViewTest : public QObject {
     run_load(view, context_of(session_));
     control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
     run_load(view, context_of(session_));
-    PlacementPicture* picture = picture_of(view);
+    PlacementPicture* picture = placement_picture(view);
     picture->resize(1200, 640);
     const EditedPlacement& edited = *view.edited();
     QCOMPARE(edited.about().slot_count, 24);
@@ -229,7 +229,7 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(session_));
-    PlacementPicture* picture = picture_of(view);
+    PlacementPicture* picture = placement_picture(view);
     picture->resize(1200, 640);
     QTest::keyClick(picture, Qt::Key_Right);
     QCOMPARE(picture->marks().focus, std::optional<size_t>(0));
@@ -278,7 +278,7 @@ class PlacementViewTest : public QObject {
     PlacementView view;
     Shell shell(view);
     run_load(view, context_of(copy));
-    PlacementPicture* picture = picture_of(view);
+    PlacementPicture* picture = placement_picture(view);
     picture->resize(1200, 640);
     drag(picture, 0, 15);
     button_of(view, "Store")->click();
@@ -337,9 +337,9 @@ class PlacementViewTest : public QObject {
     QVERIFY(as_placed("", ""));
     replicas->setCurrentText("nearest");
     run_load(view, context_of(copy));
-    QVERIFY(as_placed("nearest", "") && picture_of(view)->page().headline.contains("nearest replicas"));
+    QVERIFY(as_placed("nearest", "") && placement_picture(view)->page().headline.contains("nearest replicas"));
     QVERIFY(*view.edited()->figures(DataPart::held_out) != even);
-    const PlacementPage& page = picture_of(view)->page();
+    const PlacementPage& page = placement_picture(view)->page();
     QVERIFY(describe_slot(page, 0).contains("of which the nearest take a token"));
     // A GPU computes the cells that its slots get.
     double sum = 0;
@@ -374,7 +374,7 @@ class PlacementViewTest : public QObject {
     // It opens on the newest one, as that was made.
     QCOMPARE(control_of<QComboBox>(view, "Start")->currentData().toLongLong(), static_cast<qlonglong>(second));
     QCOMPARE(control_of<QComboBox>(view, "Spare slots")->currentText(), QString("1"));
-    const PlacementPage& page = picture_of(view)->page();
+    const PlacementPage& page = placement_picture(view)->page();
     QCOMPARE(page.front_of, QString("#%1 again").arg(second));
     QVERIFY2(view.note().contains("Nothing runs on 8 GPUs here"), qPrintable(view.note()));
     control_of<QComboBox>(view, "Replicas")->setCurrentText("even");
@@ -409,7 +409,7 @@ class PlacementViewTest : public QObject {
     control_of<QComboBox>(view, "Cluster")->setCurrentText("2x8-h100");
     run_load(view, context_of(session_));
     QCOMPARE(view.edited()->about().ranks, 16);
-    QCOMPARE(picture_of(view)->page().nodes, 2);
+    QCOMPARE(placement_picture(view)->page().nodes, 2);
   }
 
   void a_cluster_is_put_together_from_figures() {
@@ -459,8 +459,8 @@ class PlacementViewTest : public QObject {
       control_of<QComboBox>(view, "Spare slots")->setCurrentText("1");
       control_of<QComboBox>(view, "Cluster")->setCurrentText(theme->dark ? "2x8-h100" : "8x-h100");
       run_load(view, context_of(session_));
-      picture_of(view)->resize(1100, 640);
-      drag(picture_of(view), 0, picture_of(view)->page().held.size() - 1);
+      placement_picture(view)->resize(1100, 640);
+      drag(placement_picture(view), 0, placement_picture(view)->page().held.size() - 1);
       const QString difference =
           compare_with_golden(draw(*view.picture(), {1100, 640}), theme->dark ? "placement-dark" : "placement-light");
       QVERIFY2(difference.isEmpty(), qPrintable(difference));

@@ -12,7 +12,7 @@
 namespace stormcell::views {
 namespace {
 
-bool near(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
+bool near_to(double a, double b) { return std::abs(a - b) <= 1e-9 * std::max(std::abs(a), std::abs(b)); }
 
 SimulationPage page_of_shape(size_t layers, size_t gpus, size_t clusters, size_t lanes) {
   SimulationPage page;
@@ -61,14 +61,15 @@ class SimulationGeometryTest : public QObject {
           for (size_t i = 0; i < times.size(); ++i) {
             QCOMPARE(layout.bar_at(*chart, layout.bar(*chart, i).center()), std::optional(i));
             const auto parts = layout.bar_parts(*chart, i);
-            QVERIFY(
-                near(parts[0].bottom() - parts[2].top(), chart->plot.bottom() - layout.tick(*chart, times[i].sum())));
+            QVERIFY(near_to(parts[0].bottom() - parts[2].top(),
+                            chart->plot.bottom() - layout.tick(*chart, times[i].sum())));
           }
         }
         const auto step = layout.step_parts();
         QVERIFY(layout.contents.bottom() <= layout.headline.top() && step[3].width() == 0);
-        QVERIFY(near(step[2].right(), layout.step.right()) && near(layout.step_overlap().right(), layout.step.right()));
-        QVERIFY(near(layout.step_overlap().width() / layout.step.width(), 1. / 8));
+        QVERIFY(near_to(step[2].right(), layout.step.right()) &&
+                near_to(layout.step_overlap().right(), layout.step.right()));
+        QVERIFY(near_to(layout.step_overlap().width() / layout.step.width(), 1. / 8));
         for (size_t c = 0; c < clusters; ++c)
           QCOMPARE(layout.cluster_at(layout.cluster_row(c).center()), std::optional(c));
         for (size_t l = 0; l < lanes; ++l)

@@ -13,7 +13,7 @@
 #include "tests/views/simulation_fixture.h"
 #include "views/simulation/simulation_view.h"
 
-namespace stormcell::views {
+namespace stormcell::views::simulation_phases_test {
 
 using namespace stormcell::testing;
 
@@ -192,6 +192,6 @@ class SimulationPhasesTest : public QObject, private SimulationFixture {
 
 STORMCELL_TEST(SimulationPhasesTest)
 
-}  // namespace stormcell::views
+}  // namespace stormcell::views::simulation_phases_test
 
 #include "simulation_phases_test.moc"

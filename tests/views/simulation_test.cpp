@@ -14,7 +14,7 @@
 #include "views/drawing/theme.h"
 #include "views/simulation/simulation_view.h"
 
-namespace stormcell::views {
+namespace stormcell::views::simulation_test {
 
 using namespace stormcell::testing;
 
@@ -335,5 +335,5 @@ class SimulationViewTest : public QObject, private SimulationFixture {
 };
 STORMCELL_TEST(SimulationViewTest)
 
-}  // namespace stormcell::views
+}  // namespace stormcell::views::simulation_test
 #include "simulation_test.moc"

@@ -1,6 +1,5 @@
 #include "views/cells/cells_model.h"
 
-#include <QCoreApplication>
 #include <QLocale>
 #include <algorithm>
 #include <cmath>
@@ -10,11 +9,11 @@
 #include "core/readings/exits_view.h"
 #include "core/readings/patch_regions.h"
 #include "views/drawing/thumbnail_image.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 QString grouped(int64_t count) { return QLocale(QLocale::English).toString(static_cast<qlonglong>(count)); }
 
 int fan_out(const CellPage& page, size_t router) { return page.routers[router].fan_out; }

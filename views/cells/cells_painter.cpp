@@ -1,6 +1,5 @@
 #include "views/cells/cells_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
@@ -11,11 +10,10 @@
 #include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
 QColor stripe_color(int stripe, const ExitRole& test, int ends, const BranchKey& key, const Theme& theme) {
   return stripe >= 0 ? branch_color(test, ends, stripe, key, theme) : stripe == kStripeDropped ? theme.bad : theme.grid;
@@ -91,8 +89,8 @@ void paint_sides(QPainter& p, QRectF box, uint8_t sides, double width, const QCo
 
 /// A part of a picture: seen through a light wash of its colour, which the border of all parts that are alike says
 /// whole.
-void paint_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page,
-                const LineMarks& marks, int number, const Theme& theme) {
+void paint_line_part(QPainter& p, const Chip& chip, QRectF box, bool line_is_grid, const ShownPage& page,
+                     const LineMarks& marks, int number, const Theme& theme) {
   constexpr double kLight = 0.15, kStrong = 0.7;
   const QColor fill = chip_fill(chip, page, theme);
   const bool steps_back = !chip.real || chip.faded;
@@ -119,13 +117,13 @@ void paint_no_picture(QPainter& p, QRectF box, const ShownLine& line, const Them
   if (line.chips.size() == 1) p.drawText(box, Qt::AlignCenter | Qt::TextWordWrap, tr("not kept"));
 }
 
-QString figure(const ShownPage& page, double v) {
+QString mean_figure(const ShownPage& page, double v) {
   const CellColor color = page.options.color;
   const bool counts = color == CellColor::drops || color == CellColor::work || color == CellColor::parts;
   return counts ? QString::number(v, 'f', 0) : QString::number(v, 'g', 3);
 }
 
-int branches_of(const ShownPage& page) { return page.routers[page.router].branches; }
+int fan_out_of(const ShownPage& page) { return page.routers[page.router].branches; }
 const ExitRole& test_of(const ShownPage& page) { return page.exits[page.router]; }
 /// The colour of a branch of the router that colours.
 QColor own_color(const ShownPage& page, int branch, const Theme& theme) {
@@ -135,7 +133,7 @@ QColor own_color(const ShownPage& page, int branch, const Theme& theme) {
 /// Boxes of the branches in the legend; the right side is left for a note.
 std::vector<QRectF> branch_boxes(const QFontMetricsF& metrics, const ShownPage& page, QRectF bounds) {
   std::vector<double> widths;
-  for (int b = 0; b < branches_of(page); ++b)
+  for (int b = 0; b < fan_out_of(page); ++b)
     widths.push_back(metrics.horizontalAdvance(to_qstring(branch_name(test_of(page), b))));
   return legend_boxes(widths, bounds.adjusted(0, 0, -190, 0), metrics.height() + 4);
 }
@@ -303,7 +301,8 @@ void paint_line(QPainter& p, const ShownLine& line, const LineLayout& layout, QP
     if (box.top() > clip.bottom()) return;
     if (pictured) {
       if (box.size() == layout.picture.size()) paint_stripes(p, line.chips[c], box, m, page, theme);
-      paint_part(p, line.chips[c], box, box.size() != layout.picture.size(), page, marks, static_cast<int>(c), theme);
+      paint_line_part(p, line.chips[c], box, box.size() != layout.picture.size(), page, marks, static_cast<int>(c),
+                      theme);
       continue;
     }
     paint_stripes(p, line.chips[c], box, m, page, theme);
@@ -318,7 +317,7 @@ double cells_legend_height(const QFontMetricsF& metrics, const ShownPage& page, 
   double rows = page.options.color == CellColor::exit ? 1 : 2;
   if (page.router >= 0 && page.options.color == CellColor::branch)
     rows = branch_boxes(metrics, page, QRectF(0, 0, width, metrics.height() + 5)).size() <
-                   static_cast<size_t>(branches_of(page))
+                   static_cast<size_t>(fan_out_of(page))
                ? 2
                : 1;
   return rows * (metrics.height() + 8) + kLegendLines * (metrics.height() + 2) + 2;
@@ -345,7 +344,7 @@ std::vector<QRectF> paint_cells_legend(QPainter& p, QRectF bounds, const ShownPa
   if (page.options.color != CellColor::branch) {
     const double width = std::min(280.0, area.width() * 0.4);
     paint_tone_scale(p, {area.left(), area.top(), width, 10}, ToneSides::one,
-                     even_ticks(page.high, 5, [&](double value) { return figure(page, value); }), theme);
+                     even_ticks(page.high, 5, [&](double value) { return mean_figure(page, value); }), theme);
     const bool of_all = page.options.color == CellColor::work || page.options.color == CellColor::parts;
     text_line(p, area.adjusted(width + 14, 0, 0, 0), area.top() - 2,
               of_all ? tr("%1, of all routers").arg(color.name)

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
-constexpr double kMargin = 12, kBar = 14, kMostStripes = 48;
+constexpr double kSideBar = 14, kMostStripes = 48;
 /// A scroll bar counts in int.
 constexpr int64_t kMostSteps = int64_t{1} << 30;
 }  // namespace
@@ -153,7 +155,7 @@ QRectF CellsPicture::panel_area() const {
 
 QRectF CellsPicture::text_area() const {
   const double top = kMargin + (columns_.size() > 1 ? QFontMetricsF(font()).height() + 6 : 0);
-  return {kMargin, top, std::max(60.0, panel_area().left() - 3 * kMargin - kBar),
+  return {kMargin, top, std::max(60.0, panel_area().left() - 3 * kMargin - kSideBar),
           std::max(20.0, legend_area().top() - top - 8)};
 }
 
@@ -276,7 +278,7 @@ void CellsPicture::update_bar() {
   bar_->setRange(0, static_cast<int>(std::max<int64_t>(0, (end_ - 1 - first_) / step)));
   bar_->setPageStep(8);
   bar_->setValue(static_cast<int>((scroll_.sequence - first_) / step));
-  bar_->setGeometry(QRectF(text_area().right() + 6, text_area().top(), kBar, text_area().height()).toRect());
+  bar_->setGeometry(QRectF(text_area().right() + 6, text_area().top(), kSideBar, text_area().height()).toRect());
 }
 
 bool CellsPicture::scrolls() const { return bar_->isVisibleTo(this); }

@@ -1,16 +1,14 @@
 // Words and tables of the view of cells.
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
 
 #include "views/cells/cells_model.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Cells", text); }
 
 /// "3", "3 + 5", "dropped by 2", "none"; for an exit "leaves", "goes on", "none".
 QString branches_text(const CellLine::Routed& routed, size_t cell, int fan_out, const ExitRole& test) {

@@ -1,6 +1,5 @@
 #include "views/compare/compare_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -9,11 +8,10 @@
 #include "core/summary/withheld.h"
 #include "views/compare/compare_names.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Compare", text); }
 
 Meaning meaning_of(const ComparedFigure& f, Better better) {
   if (!f.a || !f.b) return Meaning::only_one;

@@ -1,19 +1,18 @@
 #include "views/compare/compare_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
 using C = CompareGeometry;
-QString tr(const char* text) { return QCoreApplication::translate("Compare", text); }
 
-void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QColor& color,
-          Qt::TextElideMode elide = Qt::ElideRight) {
+void paint_compare_text(QPainter& p, const QRectF& at, int flags, const QString& what, const QColor& color,
+                        Qt::TextElideMode elide = Qt::ElideRight) {
   p.setPen(color);
   p.drawText(at, flags | Qt::AlignVCenter, QFontMetricsF(p.font()).elidedText(what, elide, at.width()));
 }
@@ -23,7 +22,7 @@ QFont bold(QFont font) {
   return font;
 }
 
-void paint_head(QPainter& p, const CompareModel& model, const C& g, const Theme& theme) {
+void paint_compare_head(QPainter& p, const CompareModel& model, const C& g, const Theme& theme) {
   const QFont font = p.font();
   QRectF line = g.head();
   line.setHeight(1.5 * g.unit());
@@ -32,13 +31,13 @@ void paint_head(QPainter& p, const CompareModel& model, const C& g, const Theme&
                           .arg(count_text(model.count(Meaning::better)), count_text(model.count(Meaning::worse)),
                                count_text(model.count(Meaning::differs)));
   const double width = QFontMetricsF(p.font()).horizontalAdvance(sum) + 12;
-  text(p, line.adjusted(0, 0, -width, 0), Qt::AlignLeft, tr("%1  against  %2").arg(model.title_b, model.title_a),
-       theme.text, Qt::ElideMiddle);
-  text(p, line, Qt::AlignRight, sum, theme.text);
+  paint_compare_text(p, line.adjusted(0, 0, -width, 0), Qt::AlignLeft,
+                     tr("%1  against  %2").arg(model.title_b, model.title_a), theme.text, Qt::ElideMiddle);
+  paint_compare_text(p, line, Qt::AlignRight, sum, theme.text);
   p.setFont(font);
   for (const QString& warning : model.warnings) {
     line.translate(0, 1.5 * g.unit());
-    text(p, line, Qt::AlignLeft, tr("Careful: %1").arg(warning), theme.warn);
+    paint_compare_text(p, line, Qt::AlignLeft, tr("Careful: %1").arg(warning), theme.warn);
   }
 }
 
@@ -46,20 +45,21 @@ void paint_titles(QPainter& p, const C& g, double limit, const Theme& theme) {
   const QRectF at = g.titles();
   p.setPen(QPen(theme.grid, 1));
   p.drawLine(at.bottomLeft(), at.bottomRight());
-  text(p, g.column(C::name, at), Qt::AlignLeft, tr("figure"), theme.faint);
-  text(p, g.column(C::a, at), Qt::AlignRight, tr("reference"), theme.faint);
-  text(p, g.column(C::b, at), Qt::AlignRight, tr("this run"), theme.faint);
-  text(p, g.column(C::difference, at), Qt::AlignRight, tr("difference"), theme.faint);
+  paint_compare_text(p, g.column(C::name, at), Qt::AlignLeft, tr("figure"), theme.faint);
+  paint_compare_text(p, g.column(C::a, at), Qt::AlignRight, tr("reference"), theme.faint);
+  paint_compare_text(p, g.column(C::b, at), Qt::AlignRight, tr("this run"), theme.faint);
+  paint_compare_text(p, g.column(C::difference, at), Qt::AlignRight, tr("difference"), theme.faint);
   const QRectF bar = g.column(C::bar, at).adjusted(1.2 * g.unit(), 0, -1.2 * g.unit(), 0);
   const QString end = percent_text(limit);
   if (bar.width() > 9 * g.unit()) {
-    text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
-    text(p, bar, Qt::AlignHCenter, "0", theme.faint);
-    text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
+    paint_compare_text(p, bar, Qt::AlignLeft, QChar(0x2212) + end, theme.faint);
+    paint_compare_text(p, bar, Qt::AlignHCenter, "0", theme.faint);
+    paint_compare_text(p, bar, Qt::AlignRight, "+" + end, theme.faint);
   } else {
-    text(p, bar, Qt::AlignHCenter, QChar(0x00B1) + end, theme.faint);
+    paint_compare_text(p, bar, Qt::AlignHCenter, QChar(0x00B1) + end, theme.faint);
   }
-  text(p, g.column(C::meaning, at).adjusted(0.5 * g.unit(), 0, 0, 0), Qt::AlignLeft, tr("meaning"), theme.faint);
+  paint_compare_text(p, g.column(C::meaning, at).adjusted(0.5 * g.unit(), 0, 0, 0), Qt::AlignLeft, tr("meaning"),
+                     theme.faint);
 }
 
 /// Paints a bar from the middle to the difference, with its interval across, and an arrow if it does not fit.
@@ -94,14 +94,14 @@ void paint_row(QPainter& p, const CompareRow& row, const QRectF& line, const C& 
   const QColor color = color_of(row.meaning, theme);
   const QFont font = p.font();
   const double pad = 0.5 * g.unit();
-  text(p, g.column(C::name, line).adjusted(g.unit(), 0, -pad, 0), Qt::AlignLeft, row.name, theme.text);
-  text(p, g.column(C::a, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.a, theme.faint);
-  text(p, g.column(C::b, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.b, theme.text);
+  paint_compare_text(p, g.column(C::name, line).adjusted(g.unit(), 0, -pad, 0), Qt::AlignLeft, row.name, theme.text);
+  paint_compare_text(p, g.column(C::a, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.a, theme.faint);
+  paint_compare_text(p, g.column(C::b, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.b, theme.text);
   if (significant) p.setFont(bold(font));
-  text(p, g.column(C::difference, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.difference, color);
+  paint_compare_text(p, g.column(C::difference, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.difference, color);
   paint_bar(p, row, g.column(C::bar, line), limit, g.unit(), color, theme);
-  text(p, g.column(C::meaning, line).adjusted(pad, 0, 0, 0), Qt::AlignLeft, text_of(row.meaning),
-       significant ? color : theme.faint);
+  paint_compare_text(p, g.column(C::meaning, line).adjusted(pad, 0, 0, 0), Qt::AlignLeft, text_of(row.meaning),
+                     significant ? color : theme.faint);
   p.setFont(font);
 }
 
@@ -136,7 +136,7 @@ double bar_limit(const std::vector<CompareLine>& lines) {
 void paint_compare(QPainter& p, const CompareModel& model, const std::vector<CompareLine>& lines, const C& g,
                    const Theme& theme, int current, int hovered) {
   const double limit = bar_limit(lines);
-  paint_head(p, model, g, theme);
+  paint_compare_head(p, model, g, theme);
   paint_titles(p, g, limit, theme);
   p.save();
   p.setClipRect(g.body());
@@ -146,8 +146,8 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
     if (!line.row) {
       const QFont font = p.font();
       p.setFont(bold(font));
-      text(p, g.column(C::name, at).adjusted(0, 0.3 * g.unit(), at.width(), 0), Qt::AlignLeft, line.section->title,
-           theme.text);
+      paint_compare_text(p, g.column(C::name, at).adjusted(0, 0.3 * g.unit(), at.width(), 0), Qt::AlignLeft,
+                         line.section->title, theme.text);
       p.setFont(font);
       continue;
     }
@@ -159,7 +159,8 @@ void paint_compare(QPainter& p, const CompareModel& model, const std::vector<Com
     p.setRenderHint(QPainter::Antialiasing, false);
   }
   if (lines.empty())
-    text(p, g.body(), Qt::AlignHCenter, tr("No figure matches: clear the search, or show all figures."), theme.faint);
+    paint_compare_text(p, g.body(), Qt::AlignHCenter, tr("No figure matches: clear the search, or show all figures."),
+                       theme.faint);
   p.restore();
 }
 

@@ -1,17 +1,16 @@
 #include "views/data/data_model.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <QStringList>
 
 #include "core/base/run_kind.h"
 #include "core/summary/budget_text.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Data", text); }
 QString escaped(const std::string& text) { return QString::fromStdString(text).toHtmlEscaped(); }
 QString title(const RunContents& run) {
   const bool decodes = says_decoding(run.line.phase, run.line.kind);

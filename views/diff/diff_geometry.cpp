@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kGap = 16;
+constexpr double kDiffGap = 16;
 /// Parts of the width and of the height: the map has the larger ones.
 constexpr double kLeftPart = 0.62, kMapPart = 0.62;
 constexpr double kMostOfNames = 0.3;
@@ -16,8 +18,8 @@ constexpr double kMostOfNames = 0.3;
 DiffGeometry::DiffGeometry(const DiffShape& s) : shape(s) {
   const double width = std::max(200.0, s.size.width() - 2 * kMargin);
   verdict = {kMargin, kMargin / 2, width, s.words * (s.line + 2)};
-  const double top = verdict.bottom() + kGap / 2, height = std::max(120.0, s.size.height() - top - kMargin);
-  const double left = width * kLeftPart - kGap / 2, right = width - left - kGap;
+  const double top = verdict.bottom() + kDiffGap / 2, height = std::max(120.0, s.size.height() - top - kMargin);
+  const double left = width * kLeftPart - kDiffGap / 2, right = width - left - kDiffGap;
 
   // The map with its title, the positions below it, and the scale.
   const double names = std::min(s.names + 8, left * kMostOfNames), map_height = height * kMapPart;
@@ -26,12 +28,12 @@ DiffGeometry::DiffGeometry(const DiffShape& s) : shape(s) {
   map = {kMargin + names, map_title.bottom(), left - names, std::max(20.0, map_height - s.line - 4 - below)};
   axis = {map.left(), map.bottom() + 2, map.width(), s.line};
   scale = {map.left(), axis.bottom() + 6, std::min(map.width(), 360.0), 8};
-  list = {kMargin, top + map_height + kGap / 2, left, std::max(40.0, height - map_height - kGap / 2)};
+  list = {kMargin, top + map_height + kDiffGap / 2, left, std::max(40.0, height - map_height - kDiffGap / 2)};
 
-  const double x = kMargin + left + kGap, each = (height - 2 * kGap / 2) / 3;
+  const double x = kMargin + left + kDiffGap, each = (height - 2 * kDiffGap / 2) / 3;
   margins = {x, top, right, each};
-  experts = {x, margins.bottom() + kGap / 2, right, each};
-  sequences = {x, experts.bottom() + kGap / 2, right, each};
+  experts = {x, margins.bottom() + kDiffGap / 2, right, each};
+  sequences = {x, experts.bottom() + kDiffGap / 2, right, each};
 }
 
 QRectF DiffGeometry::square(DiffPlace place) const {

@@ -1,6 +1,5 @@
 #include "views/diff/diff_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cstdlib>
@@ -8,11 +7,10 @@
 #include "core/base/listed_words.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Diff", text); }
 
 double ratio_of(int64_t part, int64_t of) { return of > 0 ? static_cast<double>(part) / static_cast<double>(of) : 0; }
 
@@ -32,7 +30,7 @@ DiffPlace strongest_of(const DifferenceFigures& f, int layer) {
   DiffPlace best;
   double most = -1;
   for (int g = 0; g < groups_of(f); ++g)
-    if (const auto share = share_at(f, {layer, g}); share && *share > most) most = *share, best = {layer, g};
+    if (const auto share = share_at_place(f, {layer, g}); share && *share > most) most = *share, best = {layer, g};
   return best;
 }
 
@@ -148,7 +146,7 @@ int groups_of(const DifferenceFigures& f) {
   return f.layers.empty() ? 0 : static_cast<int>(f.layers.front().positions.size());
 }
 
-std::optional<double> share_at(const DifferenceFigures& f, DiffPlace place) {
+std::optional<double> share_at_place(const DifferenceFigures& f, DiffPlace place) {
   if (!holds(f, place)) return {};
   const DiffGroup& group = f.layers[place.layer].positions[place.group];
   if (group.cells == 0) return {};
@@ -156,7 +154,7 @@ std::optional<double> share_at(const DifferenceFigures& f, DiffPlace place) {
 }
 
 double end_of_scale(const DifferenceFigures& f) {
-  const auto share = share_at(f, strongest_place(f));
+  const auto share = share_at_place(f, strongest_place(f));
   return share && *share > 0 ? *share : 1;
 }
 
@@ -165,7 +163,7 @@ DiffPlace strongest_place(const DifferenceFigures& f) {
   double most = -1;
   for (int layer = 0; layer < static_cast<int>(f.layers.size()); ++layer) {
     const DiffPlace place = strongest_of(f, layer);
-    if (const auto share = share_at(f, place); share && *share > most) most = *share, best = place;
+    if (const auto share = share_at_place(f, place); share && *share > most) most = *share, best = place;
   }
   return best;
 }

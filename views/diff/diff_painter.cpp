@@ -1,6 +1,5 @@
 #include "views/diff/diff_painter.h"
 
-#include <QCoreApplication>
 #include <QFontMetricsF>
 #include <algorithm>
 #include <cmath>
@@ -9,13 +8,12 @@
 #include "views/drawing/marks.h"
 #include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
 enum DiffHue { kAll = 0, kBegins = 1, kGained = 2, kLost = 4 };
-
-QString tr(const char* text) { return QCoreApplication::translate("Diff", text); }
 
 void write_bold(QPainter& p, const QRectF& where, const QString& text) {
   const QFont before = p.font();
@@ -110,7 +108,7 @@ void paint_map(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, c
   paint_map_scale(p, end, g, theme);
 }
 
-QRectF title_of(const QRectF& area, double line) { return {area.left(), area.top(), area.width(), line + 4}; }
+QRectF title_row(const QRectF& area, double line) { return {area.left(), area.top(), area.width(), line + 4}; }
 
 void paint_key(QPainter& p, QPointF at, const QString& text, const QColor& color, const Theme& theme) {
   p.fillRect(QRectF(at.x(), at.y() - 8, 9, 9), color);
@@ -121,7 +119,7 @@ void paint_key(QPainter& p, QPointF at, const QString& text, const QColor& color
 void paint_margins(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, const Theme& theme) {
   const double line = g.shape.line;
   p.setPen(theme.text);
-  write_line(p, title_of(g.margins, line), Qt::AlignLeft, tr("Margins at the cut"));
+  write_line(p, title_row(g.margins, line), Qt::AlignLeft, tr("Margins at the cut"));
   const QRectF body = g.margins.adjusted(0, line + 6, 0, 0);
   if (!f.margins) {
     p.setPen(theme.faint);
@@ -167,7 +165,7 @@ void paint_experts(QPainter& p, const DifferenceFigures& f, const DiffGeometry& 
   const int layer = marks.chosen.layer;
   p.setPen(theme.text);
   write_line(
-      p, title_of(g.experts, line), Qt::AlignLeft,
+      p, title_row(g.experts, line), Qt::AlignLeft,
       layer < 0 ? tr("Experts that gain or lose in b") : tr("Experts of %1 that gain or lose in b").arg(names[layer]));
   const QRectF body = g.experts.adjusted(0, line + 6, 0, 0);
   const std::vector<MovedExpert> moved = moved_experts(f, layer);
@@ -206,7 +204,7 @@ void paint_experts(QPainter& p, const DifferenceFigures& f, const DiffGeometry& 
 void paint_sequences(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, const Theme& theme) {
   const double line = g.shape.line, high = line + 3;
   p.setPen(theme.text);
-  write_line(p, title_of(g.sequences, line), Qt::AlignLeft,
+  write_line(p, title_row(g.sequences, line), Qt::AlignLeft,
              tr("First differences: %1 of %2 differ")
                  .arg(count_text(f.sequences_differing), counted_text(f.matched_requests, "request")));
   const QRectF body = g.sequences.adjusted(0, line + 6, 0, 0);

@@ -1,6 +1,5 @@
 #include "views/drawing/branch_colors.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -8,11 +7,10 @@
 
 #include "core/summary/exits_text.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("BranchColors", text); }
 
 /// The last rank is still told from the ground.
 constexpr double kPalest = 0.12;

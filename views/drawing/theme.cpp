@@ -11,11 +11,11 @@ double to_linear(double s) { return s <= 0.04045 ? s / 12.92 : std::pow((s + 0.0
 double to_srgb(double l) { return l <= 0.0031308 ? 12.92 * l : 1.055 * std::pow(l, 1 / 2.4) - 0.055; }
 
 /// A point of a map in OKLCh: lightness, chroma, hue in degrees.
-struct Tone {
+struct ThemeTone {
   double l, c, h;
 };
 template <size_t N>
-QColor along(const std::array<Tone, N>& tones, double t) {
+QColor along(const std::array<ThemeTone, N>& tones, double t) {
   t = std::clamp(t, 0.0, 1.0) * (N - 1);
   const size_t i = std::min(N - 2, static_cast<size_t>(t));
   const double f = t - static_cast<double>(i);
@@ -24,12 +24,14 @@ QColor along(const std::array<Tone, N>& tones, double t) {
   return from_oklab(mix(tones[i].l, tones[i + 1].l), c * std::cos(h), c * std::sin(h));
 }
 
-constexpr std::array<Tone, 4> kLightMap{{{0.97, 0.02, 110}, {0.80, 0.10, 165}, {0.56, 0.11, 225}, {0.30, 0.11, 275}}};
-constexpr std::array<Tone, 4> kDarkMap{{{0.26, 0.03, 275}, {0.46, 0.11, 250}, {0.70, 0.12, 180}, {0.94, 0.13, 105}}};
-constexpr std::array<Tone, 3> kLightBelow{{{0.97, 0.005, 250}, {0.72, 0.09, 250}, {0.42, 0.13, 258}}};
-constexpr std::array<Tone, 3> kLightAbove{{{0.97, 0.005, 60}, {0.76, 0.11, 62}, {0.47, 0.12, 45}}};
-constexpr std::array<Tone, 3> kDarkBelow{{{0.25, 0.005, 250}, {0.50, 0.10, 250}, {0.80, 0.09, 240}}};
-constexpr std::array<Tone, 3> kDarkAbove{{{0.25, 0.005, 60}, {0.54, 0.11, 52}, {0.86, 0.10, 75}}};
+constexpr std::array<ThemeTone, 4> kLightMap{
+    {{0.97, 0.02, 110}, {0.80, 0.10, 165}, {0.56, 0.11, 225}, {0.30, 0.11, 275}}};
+constexpr std::array<ThemeTone, 4> kDarkMap{
+    {{0.26, 0.03, 275}, {0.46, 0.11, 250}, {0.70, 0.12, 180}, {0.94, 0.13, 105}}};
+constexpr std::array<ThemeTone, 3> kLightBelow{{{0.97, 0.005, 250}, {0.72, 0.09, 250}, {0.42, 0.13, 258}}};
+constexpr std::array<ThemeTone, 3> kLightAbove{{{0.97, 0.005, 60}, {0.76, 0.11, 62}, {0.47, 0.12, 45}}};
+constexpr std::array<ThemeTone, 3> kDarkBelow{{{0.25, 0.005, 250}, {0.50, 0.10, 250}, {0.80, 0.09, 240}}};
+constexpr std::array<ThemeTone, 3> kDarkAbove{{{0.25, 0.005, 60}, {0.54, 0.11, 52}, {0.86, 0.10, 75}}};
 
 }  // namespace
 
@@ -68,14 +70,14 @@ QColor Theme::diverging(double t) const {
 
 QColor Theme::category(int index) const {
   // Hues far apart for the three kinds of colour blindness; lightness alternates.
-  static constexpr std::array<Tone, kCategories> tones{{{0.58, 0.14, 255},
-                                                        {0.74, 0.13, 70},
-                                                        {0.52, 0.11, 165},
-                                                        {0.80, 0.10, 325},
-                                                        {0.55, 0.16, 30},
-                                                        {0.82, 0.10, 220},
-                                                        {0.48, 0.13, 305},
-                                                        {0.76, 0.14, 130}}};
+  static constexpr std::array<ThemeTone, kCategories> tones{{{0.58, 0.14, 255},
+                                                             {0.74, 0.13, 70},
+                                                             {0.52, 0.11, 165},
+                                                             {0.80, 0.10, 325},
+                                                             {0.55, 0.16, 30},
+                                                             {0.82, 0.10, 220},
+                                                             {0.48, 0.13, 305},
+                                                             {0.76, 0.14, 130}}};
   // Made once: a canvas asks for thousands in a frame.
   static const auto colors = [] {
     std::array<std::array<QColor, tones.size()>, 2> made;

@@ -4,9 +4,11 @@
 #include <cmath>
 #include <cstddef>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
-constexpr double kMargin = 12, kGap = 6;
+constexpr double kExitsGap = 6;
 constexpr double kBarLines = 2.2;  // height of a bar at most, in lines; twice that where there is no curve
 }  // namespace
 
@@ -14,7 +16,7 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
     : page_(page), line_(line), digit_(digit) {
   const double wide = std::max(40.0, size.width() - 3 * kMargin), left = 0.42 * wide;
   headline = {kMargin, kMargin / 2, wide + kMargin, 2 * line};
-  const double top = headline.bottom() + line + 2 * kGap, high = std::max(40.0, size.height() - top - kMargin);
+  const double top = headline.bottom() + line + 2 * kExitsGap, high = std::max(40.0, size.height() - top - kMargin);
   const double right = kMargin * 2 + left;
   double below = 0;
   if (page.has_curve()) {
@@ -29,7 +31,7 @@ ExitsLayout::ExitsLayout(const ExitsPage& page, QSizeF size, double line, double
   const QRectF rest(kMargin, below, wide + kMargin, std::max(0.0, size.height() - below - kMargin));
   if (page.gallery.empty()) {
     gallery = {rest.left(), rest.bottom() - line, rest.width(), line};  // its note
-    classes = rest.adjusted(0, 0, 0, -std::min(rest.height(), line + kGap));
+    classes = rest.adjusted(0, 0, 0, -std::min(rest.height(), line + kExitsGap));
   } else if (page.classes.empty()) {
     gallery = rest;
   } else {
@@ -55,12 +57,14 @@ void ExitsLayout::place_without_curve(double top, double wide, double high) {
       std::min(wide > kShort * digit_ ? 2.0 : 4.0, std::max(1.0, std::floor(0.25 * high / line_)));
   const double note = page_.no_curve.isEmpty() ? 0 : note_lines * line_;
   const bool alone = page_.classes.empty() && page_.gallery.empty();
-  const auto bars_high = [&](double lines) { return static_cast<double>(page_.exits.size()) * (lines * line_ + kGap); };
+  const auto bars_high = [&](double lines) {
+    return static_cast<double>(page_.exits.size()) * (lines * line_ + kExitsGap);
+  };
   const double upper =
-      alone ? high - note - kGap - 3 * line_
+      alone ? high - note - kExitsGap - 3 * line_
             : std::min({bars_high(2 * kBarLines), 0.4 * high, std::max(bars_high(kBarLines), 0.3 * high)});
   bars = {kMargin, top, wide, std::max(20.0, upper)};
-  plot = {kMargin, bars.bottom() + kGap, wide, note};
+  plot = {kMargin, bars.bottom() + kExitsGap, wide, note};
 }
 
 void ExitsLayout::place_gallery() {
@@ -115,7 +119,7 @@ void ExitsLayout::place_gallery() {
 QRectF ExitsLayout::bar(size_t exit, double share) const {
   const double each = bars.height() / static_cast<double>(std::max<size_t>(1, page_.exits.size()));
   const double high =
-      std::min(each - std::min(kGap, each / 4), (page_.has_curve() ? kBarLines : 2 * kBarLines) * line_);
+      std::min(each - std::min(kExitsGap, each / 4), (page_.has_curve() ? kBarLines : 2 * kBarLines) * line_);
   const double room = bars.width() - labels_ - 8 * digit_;
   return {bars.left() + labels_, bars.top() + each * static_cast<double>(exit), std::max(0.0, room * share),
           std::max(2.0, high)};

@@ -1,6 +1,5 @@
 #include "views/exits/exits_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <cmath>
@@ -10,13 +9,12 @@
 #include "core/summary/quality_text.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
-
-ShownPoint shown(const QString& name, const ExitPoint& p) {
+ShownPoint shown_point(const QString& name, const ExitPoint& p) {
   return {name, p.mean_cost, p.value.value_or(0), p.value_ci95, p.items, p.threshold, {}};
 }
 
@@ -36,9 +34,9 @@ void add_curve(const ExitsOfRun& view, ExitsPage& page) {
     page.exits.push_back(to_qstring(exit_name(c, e)));
     page.costs.push_back(c.exits[e].cost);
   }
-  page.points.push_back(shown(tr("those that ran"), c.chosen));
+  page.points.push_back(shown_point(tr("those that ran"), c.chosen));
   for (const ExitPoint& p : valued_points(c))
-    page.points.push_back(shown(to_qstring(exit_threshold_text(p.threshold)), p));
+    page.points.push_back(shown_point(to_qstring(exit_threshold_text(p.threshold)), p));
   for (const ExitClass& g : c.classes) {
     page.classes.push_back({to_qstring(g.name), g.items});
     page.classes.back().items.resize(
@@ -68,7 +66,7 @@ ExitsPage make_exits_page(const ExitsOfRun& view) {
       page.exits.push_back(to_qstring(exit_name(e, view.cells_by_exit.size())));
     ExitPoint ran;
     ran.items = view.cells_by_exit;
-    page.points.push_back(shown(tr("those that ran"), ran));
+    page.points.push_back(shown_point(tr("those that ran"), ran));
     page.no_curve =
         tr("No curve: the data do not say what is right, or the run left no figures.\nLabels (a folder for each class, "
            "labels.csv, "

@@ -1,6 +1,5 @@
 #include "views/exits/exits_painter.h"
 
-#include <QCoreApplication>
 #include <QPainterPath>
 #include <algorithm>
 #include <cmath>
@@ -9,26 +8,25 @@
 #include "views/drawing/branch_colors.h"
 #include "views/drawing/thumbnail_image.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Exits", text); }
-
-QColor color_of(const ExitsPage& page, int exit, const Theme& theme) {
+QColor page_exit_color(const ExitsPage& page, int exit, const Theme& theme) {
   return exit_color(exit, static_cast<int>(page.exits.size()), theme);
 }
 
 /// A title in the line above a part.
-void paint_title(QPainter& p, QRectF part, const QString& text, const Theme& theme) {
+void paint_exits_title(QPainter& p, QRectF part, const QString& text, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   p.setPen(theme.faint);
   p.drawText(QRectF(part.left(), part.top() - metrics.height() - 3, part.width(), metrics.height()),
              Qt::AlignLeft | Qt::AlignVCenter, metrics.elidedText(text, Qt::ElideRight, part.width()));
 }
 
-void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
-                    const Theme& theme) {
+void paint_exits_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                          const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 2));
   p.setPen(theme.text);
@@ -41,17 +39,17 @@ void paint_headline(QPainter& p, const ExitsPage& page, const ExitsLayout& layou
 }
 
 /// Paints shares of the current point; those that ran as an outline.
-void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
-                const Theme& theme) {
+void paint_exit_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
+                     const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   const ShownPoint &shown = page.points[marks.point], &ran = page.points.front();
-  paint_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
+  paint_exits_title(p, layout.bars, tr("Left at each exit: %1").arg(shown.title()), theme);
   // If bars are thinner than a line of text, only some are labelled.
   const double each = layout.bars.height() / static_cast<double>(std::max<size_t>(1, page.exits.size()));
   const auto step = static_cast<size_t>(std::max(1.0, std::ceil(0.8 * metrics.height() / each)));
   for (size_t e = 0; e < page.exits.size(); ++e) {
     const QRectF bar = layout.bar(e, share_at(shown.items, e)), whole = layout.bar(e);
-    p.fillRect(bar, color_of(page, static_cast<int>(e), theme));
+    p.fillRect(bar, page_exit_color(page, static_cast<int>(e), theme));
     if (marks.point != 0) {
       p.setBrush(Qt::NoBrush);
       p.setPen(QPen(theme.text, 1, Qt::DashLine));
@@ -69,7 +67,7 @@ void paint_bars(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, c
   }
 }
 
-void paint_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const Theme& theme) {
+void paint_exit_axes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const Theme& theme) {
   const QFontMetricsF metrics(p.font());
   for (const double value : layout.ticks()) {
     const double y = layout.at(0, value).y();
@@ -116,8 +114,8 @@ void paint_curve(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, 
     p.drawText(layout.plot, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.no_curve);
     return;
   }
-  paint_title(p, layout.plot, tr("%1 against mean operations; drag to choose").arg(page.measure), theme);
-  paint_axes(p, page, layout, theme);
+  paint_exits_title(p, layout.plot, tr("%1 against mean operations; drag to choose").arg(page.measure), theme);
+  paint_exit_axes(p, page, layout, theme);
   p.save();
   p.setRenderHint(QPainter::Antialiasing);
   QPainterPath line(layout.point(1));
@@ -144,7 +142,7 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
   if (page.classes.empty()) return;
   const QFontMetricsF metrics(p.font());
   const size_t shown = layout.shown_classes();
-  paint_title(
+  paint_exits_title(
       p, layout.classes,
       shown == page.classes.size()
           ? tr("By class, with the thresholds that ran")
@@ -159,7 +157,7 @@ void paint_classes(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
                metrics.elidedText(page.classes[c].name, Qt::ElideRight, begins - row.left() - 6));
     for (size_t e = 0; e < page.exits.size(); ++e) {
       const QRectF part = layout.class_part(c, e);
-      const QColor fill = color_of(page, static_cast<int>(e), theme);
+      const QColor fill = page_exit_color(page, static_cast<int>(e), theme);
       p.fillRect(part, fill);
       const QString count = count_text(page.classes[c].items[e]);
       if (part.width() < metrics.horizontalAdvance(count) + 4 || part.height() < metrics.height() - 2) continue;
@@ -202,7 +200,7 @@ QString wrong_text(const ExitItem& item) {
 void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
                    const Theme& theme) {
   const QFontMetricsF metrics(p.font());
-  if (!page.gallery.empty()) paint_title(p, layout.gallery, gallery_title(page), theme);
+  if (!page.gallery.empty()) paint_exits_title(p, layout.gallery, gallery_title(page), theme);
   p.setPen(theme.faint);
   const QRectF note(layout.gallery.left(), layout.gallery.bottom() - metrics.height(), layout.gallery.width(),
                     metrics.height());
@@ -219,7 +217,7 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
     const QRectF box = layout.tile(i);
     if (box.isEmpty()) continue;
     const ExitItem& item = page.gallery[i];
-    const QColor fill = color_of(page, item.exit, theme);
+    const QColor fill = page_exit_color(page, item.exit, theme);
     if (i < page.pictures.size() && !page.pictures[i].isNull()) {
       paint_picture(p, box, page.pictures[i], fill, theme);
       if (item.wrong) {
@@ -249,8 +247,8 @@ void paint_gallery(QPainter& p, const ExitsPage& page, const ExitsLayout& layout
 
 void paint_exits(QPainter& p, const ExitsPage& page, const ExitsLayout& layout, const ExitMarks& marks,
                  const Theme& theme) {
-  paint_headline(p, page, layout, marks, theme);
-  paint_bars(p, page, layout, marks, theme);
+  paint_exits_headline(p, page, layout, marks, theme);
+  paint_exit_bars(p, page, layout, marks, theme);
   paint_curve(p, page, layout, marks, theme);
   paint_classes(p, page, layout, marks, theme);
   paint_gallery(p, page, layout, marks, theme);

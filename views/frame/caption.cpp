@@ -1,19 +1,18 @@
 #include "views/frame/caption.h"
 
-#include <QCoreApplication>
 #include <QFileInfo>
 #include <cmath>
 
+#include "views/drawing/margin.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kAbove = 4, kBelow = 5;
+constexpr double kAbove = 4, kBelow = 5;
 /// Largest share of the width: a longer part loses its middle, so that the others have room.
 constexpr double kMostOfWidth = 0.36;
-
-QString tr(const char* text) { return QCoreApplication::translate("Caption", text); }
 
 QFont small(QFont font) {
   font.setPointSizeF(font.pointSizeF() * 0.9);

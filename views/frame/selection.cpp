@@ -1,6 +1,6 @@
 #include "views/frame/selection.h"
 
-#include <QCoreApplication>
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 
@@ -21,7 +21,6 @@ Parts difference(const Context& context, const Selection& selection, const Conte
 }
 
 std::vector<Chosen> chosen(const Selection& s, Parts of) {
-  const auto tr = [](const char* text) { return QCoreApplication::translate("Selection", text); };
   std::vector<Chosen> all;
   if (!s.all_batches())
     all.push_back({Part::range, s.end_batch < 0 ? tr("batches from %1 on").arg(s.first_batch)

@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = kGraphMargin;
 /// Largest height of a slot: this, or this share of the room if that is larger.
 constexpr double kTallest = 240, kTallestShare = 0.8;
 /// Shares of a slot's width and height that a card takes; the rest is for edges.

@@ -16,9 +16,6 @@ struct SquareAt {
   bool operator==(const SquareAt&) const = default;
 };
 
-/// Margin around the picture.
-inline constexpr double kGraphMargin = 12;
-
 class GraphLayout {
  public:
   /// `line`: height of a line of text; `digit`: width of a digit; `legend_height`: of graph_legend_height().

@@ -1,6 +1,5 @@
 #include "views/graph/graph_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <map>
 #include <numeric>
@@ -10,11 +9,10 @@
 
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
 
 /// The common first parts and the common last parts of all names, with the dots between; every name keeps at least one
 /// part.
@@ -41,7 +39,7 @@ int64_t whole_of(const GraphPage& page, const GraphRouter& router) {
   return page.value == GraphValue::of_all ? page.graph.all_cells(router) : router.cells;
 }
 
-GraphRow make_row(const GraphPage& page, int32_t index) {
+GraphRow make_graph_row(const GraphPage& page, int32_t index) {
   const GraphRouter& router = page.router(index);
   const int64_t all = whole_of(page, router);
   GraphRow row{index, {}, {}};
@@ -131,7 +129,7 @@ GraphPage make_graph_page(const RouterGraph& graph, GraphValue value) {
     GraphCard card{names[p], to_qstring(page.place(p).name).mid(page.begins.size()), {}};
     card.tight.chop(page.ends.size());
     for (const int32_t r : page.place(p).routers) {
-      GraphRow row = make_row(page, r);
+      GraphRow row = make_graph_row(page, r);
       const QString name = to_qstring(page.router(r).line.name);
       row.name = page.place(p).routers.size() > 1 ? name.mid(name.lastIndexOf('.') + 1) : QString();
       for (const GraphSquare& s : row.squares)

@@ -1,15 +1,14 @@
 #include "views/graph/graph_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
+#include "views/drawing/margin.h"
 #include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Graph", text); }
 
 bool has_branch(const GraphSquare& s, int32_t branch) { return branch >= s.first && branch < s.first + s.branches; }
 
@@ -230,7 +229,7 @@ void paint_legend(QPainter& p, const GraphPage& page, const GraphLayout& layout,
 }  // namespace
 
 double graph_legend_height(const QFontMetricsF& metrics, const GraphPage& page, double width) {
-  const double room = std::max(10.0, width - 2 * kGraphMargin), words = room - scale_room(page, room);
+  const double room = std::max(10.0, width - 2 * kMargin), words = room - scale_room(page, room);
   return wrapped_height(metrics, words, legend_title(page)) + wrapped_height(metrics, words, legend_text(page));
 }
 

@@ -1,6 +1,5 @@
 #include "views/heatmap/heatmap_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -10,11 +9,11 @@
 #include "core/base/balance.h"
 #include "views/drawing/value_axis.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
 /// The router of another run that can be compared with this one; null: there is none.
 const LoadWindows::Router* same_router(const LoadWindows& of, const LoadWindows::Router& as) {
   const auto at = std::find_if(of.routers.begin(), of.routers.end(), [&](const LoadWindows::Router& r) {

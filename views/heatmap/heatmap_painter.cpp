@@ -1,16 +1,14 @@
 #include "views/heatmap/heatmap_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/drawing/tone_scale.h"
 #include "views/drawing/value_axis.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Heatmap", text); }
 
 QString number(const HeatMatrix& m, double v) {
   switch (m.options.metric) {

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
-constexpr double kMargin = 12, kScaleHeight = 36;
+constexpr double kScaleHeight = 36;
 }
 
 HeatmapPicture::HeatmapPicture(QWidget* parent) : QWidget(parent) {

@@ -1,14 +1,12 @@
 #include "views/optimisations/optimisations_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 
 #include "core/base/run_kind.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Optimisations", text); }
 
 std::optional<Gain> gain(const std::optional<double>& value, const std::optional<Interval>& ci95) {
   return value ? std::optional(Gain{*value, ci95}) : std::nullopt;

@@ -24,7 +24,7 @@
 namespace stormcell::views {
 namespace {
 
-const char* text(const QByteArray& utf8) { return utf8.constData(); }
+const char* imgui_text(const QByteArray& utf8) { return utf8.constData(); }
 
 /// Shares are shown in percent.
 double scale_of(const PassOptionLine& line) { return line.kind == PassOptionLine::Kind::share ? 100 : 1; }
@@ -48,10 +48,10 @@ void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double 
                const Theme& theme) {
   if (!gain && !withheld.isEmpty()) {
     ImGui::TextDisabled("%s", kNotMeasured);
-    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(withheld.toUtf8()));
+    if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", imgui_text(withheld.toUtf8()));
     return;
   }
-  if (!gain) return ImGui::TextDisabled("%s", text(OptimisationsView::tr("not measured").toUtf8()));
+  if (!gain) return ImGui::TextDisabled("%s", imgui_text(OptimisationsView::tr("not measured").toUtf8()));
   ImGui::AlignTextToFramePadding();
   ImVec2 at = ImGui::GetCursorScreenPos();
   at.y += ImGui::GetStyle().FramePadding.y;
@@ -73,7 +73,7 @@ void draw_gain(const std::optional<Gain>& gain, const QString& withheld, double 
   }
   ImGui::Dummy({width + 4, height});
   ImGui::SameLine();
-  ImGui::TextUnformatted(text(to_text(*gain).toUtf8()));
+  ImGui::TextUnformatted(imgui_text(to_text(*gain).toUtf8()));
 }
 
 }  // namespace
@@ -253,17 +253,17 @@ void OptimisationsView::frame() {
   ImGui::Spacing();
   constexpr ImGuiTableFlags flags = ImGuiTableFlags_BordersInnerH | ImGuiTableFlags_SizingFixedFit |
                                     ImGuiTableFlags_PadOuterX | ImGuiTableFlags_ScrollY;
-  ImGui::TextDisabled("%s", text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval")
-                                     .arg(span_of(state_), 0, 'f', 2)
-                                     .toUtf8()));
+  ImGui::TextDisabled("%s", imgui_text(tr("Bars from 1 on a logarithmic scale up to %1x, whiskers: 95 % interval")
+                                           .arg(span_of(state_), 0, 'f', 2)
+                                           .toUtf8()));
   // Rows share the room that is left, up to a limit: in a high window they are further apart.
   ImGui::PushStyleVar(ImGuiStyleVar_CellPadding, {ImGui::GetStyle().CellPadding.x, row_padding()});
   if (ImGui::BeginTable("passes", 4, flags)) {
     ImGui::TableSetupScrollFreeze(0, 1);
-    ImGui::TableSetupColumn(text(tr("pass").toUtf8()));
-    ImGui::TableSetupColumn(text(tr("measured alone").toUtf8()));
-    ImGui::TableSetupColumn(text(tr("measured up to here").toUtf8()));
-    ImGui::TableSetupColumn(text(tr("what it does").toUtf8()), ImGuiTableColumnFlags_WidthStretch);
+    ImGui::TableSetupColumn(imgui_text(tr("pass").toUtf8()));
+    ImGui::TableSetupColumn(imgui_text(tr("measured alone").toUtf8()));
+    ImGui::TableSetupColumn(imgui_text(tr("measured up to here").toUtf8()));
+    ImGui::TableSetupColumn(imgui_text(tr("what it does").toUtf8()), ImGuiTableColumnFlags_WidthStretch);
     ImGui::TableHeadersRow();
     for (size_t i = 0; i < state_.rows.size(); ++i) draw_row(i);
     ImGui::EndTable();
@@ -293,7 +293,7 @@ void OptimisationsView::draw_head() {
            : state_.run                               ? tr("Not verified, so no speed-up is reported")
                                                       : tr("This choice is not measured yet"))
               .toUtf8());
-  const auto say = [](const QString& line) { ImGui::TextDisabled("%s", text(line.toUtf8())); };
+  const auto say = [](const QString& line) { ImGui::TextDisabled("%s", imgui_text(line.toUtf8())); };
   if (!state_.withheld.isEmpty()) say(tr("%1, in run #%2: run it again").arg(state_.withheld).arg(state_.run));
   if (state_.speedup && state_.speedup->ci95)
     say(tr("95 % interval %1 to %2: of the time of all batches, in run #%3")
@@ -309,12 +309,13 @@ void OptimisationsView::draw_head() {
            "with the oracle."));
   if (state_.speedup && !state_.verified.isEmpty()) {
     ImGui::PushStyleColor(ImGuiCol_Text, color(theme.good));
-    ImGui::TextUnformatted(text(tr("verified: %1").arg(state_.verified).toUtf8()));
-    if (!state_.equality.isEmpty()) ImGui::TextUnformatted(text(state_.equality.toUtf8()));
+    ImGui::TextUnformatted(imgui_text(tr("verified: %1").arg(state_.verified).toUtf8()));
+    if (!state_.equality.isEmpty()) ImGui::TextUnformatted(imgui_text(state_.equality.toUtf8()));
     ImGui::PopStyleColor();
     if (holds_one)
       ImGui::TextDisabled(
-          "%s", text(tr("The interval holds 1: this measurement does not show that the choice is quicker.").toUtf8()));
+          "%s",
+          imgui_text(tr("The interval holds 1: this measurement does not show that the choice is quicker.").toUtf8()));
   }
 }
 
@@ -325,19 +326,19 @@ void OptimisationsView::draw_row(size_t index) {
   ImGui::TableNextColumn();
   bool on = row.enabled;
   // Not within the frame: undo may redraw.
-  if (ImGui::Checkbox(text(row.name.toUtf8()), &on))
+  if (ImGui::Checkbox(imgui_text(row.name.toUtf8()), &on))
     QMetaObject::invokeMethod(
         this, [this, id = row.id, on] { switch_pass(id, on); }, Qt::QueuedConnection);
-  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", text(row.summary.toUtf8()));
+  if (ImGui::IsItemHovered()) ImGui::SetTooltip("%s", imgui_text(row.summary.toUtf8()));
   ImGui::TableNextColumn();
   draw_gain(row.alone, row.withheld, span_of(state_), theme.category(0), theme);
   if (row.alone && row.alone_run != state_.run)
-    ImGui::TextDisabled("%s", text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
+    ImGui::TextDisabled("%s", imgui_text(tr("measured in run #%1").arg(row.alone_run).toUtf8()));
   ImGui::TableNextColumn();
   if (row.enabled && state_.run)
     draw_gain(row.cumulative, row.withheld, span_of(state_), theme.category(2), theme);
   else
-    ImGui::TextDisabled("%s", text((row.enabled ? tr("not measured") : tr("off")).toUtf8()));
+    ImGui::TextDisabled("%s", imgui_text((row.enabled ? tr("not measured") : tr("off")).toUtf8()));
   ImGui::TableNextColumn();
   QString what = row.reason.isEmpty() ? row.summary : row.reason;
   if (row.applied && !*row.applied && !row.left_out) what = tr("did not apply: %1").arg(what);
@@ -345,7 +346,7 @@ void OptimisationsView::draw_row(size_t index) {
     what += tr("; guards held %1, missed %2").arg(counted_text(row.guard_hits, "time"), count_text(row.guard_misses));
   ImGui::AlignTextToFramePadding();
   ImGui::PushTextWrapPos(0);
-  ImGui::TextUnformatted(text(what.toUtf8()));
+  ImGui::TextUnformatted(imgui_text(what.toUtf8()));
   ImGui::PopTextWrapPos();
   if (row.enabled) draw_options(row);
 }

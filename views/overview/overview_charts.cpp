@@ -1,16 +1,14 @@
 // The overview's charts: the interval of the result, the waterfall by pass, the routers' imbalance.
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/drawing/value_axis.h"
 #include "views/overview/overview_painter.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 ValueAxis axis_of(const OverviewPageModel& page, const QRectF& area) {
   std::vector<double> values = {1};
@@ -44,7 +42,7 @@ void paint_axis(QPainter& p, const ValueAxis& axis, const QRectF& area, double u
   p.drawLine(QPointF(axis.x(1), area.top()), QPointF(axis.x(1), area.bottom()));
 }
 
-void paint_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
+void paint_chart_legend(QPainter& p, const OverviewGeometry& g, const Theme& theme) {
   const double u = g.unit(), y = g.chart().top() + 1.65 * u;
   const QFontMetricsF metrics(p.font());
   const QString measured = tr("measured, 95 % interval"), base = tr("dashed: baseline");
@@ -147,7 +145,7 @@ void paint_waterfall(QPainter& p, const OverviewPageModel& page, const OverviewG
   const QRectF area = g.chart_area();
   const ValueAxis axis = axis_of(page, area);
   p.setFont(scaled(font, 0.85));
-  paint_legend(p, g, theme);
+  paint_chart_legend(p, g, theme);
   paint_axis(p, axis, area, u, theme);
   for (size_t i = 0; i < page.waterfall.size(); ++i) {
     const QRectF at = g.chart_row(static_cast<int>(i));

@@ -1,6 +1,5 @@
 #include "views/overview/overview_figures.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -17,11 +16,10 @@
 #include "core/summary/stated_speedups.h"
 #include "views/overview/plan_figure.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 /// Padding that each plan computes, beside what batches of like length would.
 void add_padding(const RunSummaryFigures& f, bool both, OverviewPageModel& page) {

@@ -1,6 +1,5 @@
 #include "views/overview/overview_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <tuple>
 #include <utility>
@@ -17,11 +16,11 @@
 #include "core/summary/weights_text.h"
 #include "views/overview/overview_figures.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 const QString kDot = QString::fromUtf8("  ·  ");
 
 QString range_text(const std::array<double, 2>& ci) { return tr("%1 to %2").arg(times_text(ci[0]), times_text(ci[1])); }

@@ -1,18 +1,16 @@
 #include "views/overview/overview_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/drawing/value_axis.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
-
-void text(QPainter& p, const QRectF& at, int flags, const QString& what, const QFont& font, const QColor& color) {
+void paint_text(QPainter& p, const QRectF& at, int flags, const QString& what, const QFont& font, const QColor& color) {
   p.setFont(font);
   p.setPen(color);
   p.drawText(at, flags,
@@ -36,7 +34,7 @@ void card_title(QPainter& p, const QRectF& card, const OverviewGeometry& g, cons
                 const Theme& theme) {
   const QRectF at(card.left() + g.padding(), card.top() + 0.9 * g.unit(), card.width() - 2 * g.padding(),
                   1.5 * g.unit());
-  text(p, at, Qt::AlignLeft | Qt::AlignVCenter, title, scaled(font, 1.05, true), theme.text);
+  paint_text(p, at, Qt::AlignLeft | Qt::AlignVCenter, title, scaled(font, 1.05, true), theme.text);
 }
 
 void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font,
@@ -44,18 +42,18 @@ void paint_header(QPainter& p, const OverviewPageModel& page, const OverviewGeom
   const QRectF h = g.header();
   const double u = g.unit();
   const QRectF first{h.left(), h.top(), h.width(), 1.3 * u};
-  text(p, first, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
+  paint_text(p, first, Qt::AlignLeft | Qt::AlignVCenter, page.kicker, font, theme.faint);
   const QFont large = fitting(scaled(font, 2.1, true), page.headline, h.width());
-  text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline, large,
-       page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
+  paint_text(p, {h.left(), h.top() + 1.35 * u, h.width(), 2.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.headline,
+             large, page.tone == Tone::plain ? theme.text : tone_color(page.tone, theme));
   const int wrap = g.two_columns() ? 0 : Qt::TextWordWrap;
-  text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap,
-       page.lead, font, theme.faint);
+  paint_text(p, {h.left(), h.top() + 4.05 * u, h.width(), h.height() - 4.05 * u}, Qt::AlignLeft | Qt::AlignTop | wrap,
+             page.lead, font, theme.faint);
   if (note_is_beside(page, font, h.width()))
-    return text(p, first, Qt::AlignRight | Qt::AlignVCenter, page.notes.first(), font, theme.faint);
+    return paint_text(p, first, Qt::AlignRight | Qt::AlignVCenter, page.notes.first(), font, theme.faint);
   for (int i = 0; i < page.notes.size(); ++i)
-    text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter,
-         page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
+    paint_text(p, {h.left(), g.notes().top() + 1.5 * u * i, h.width(), 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter,
+               page.notes[i], font, page.notes_tone == Tone::plain ? theme.faint : tone_color(page.notes_tone, theme));
 }
 
 /// The mark is plain if nothing was to be verified.
@@ -91,15 +89,15 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   const QRectF box = g.hero();
   const double u = g.unit(), left = box.left() + g.padding(), width = box.width() - 2 * g.padding();
   card(p, box, theme);
-  text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title,
-       scaled(font, 0.9, true), theme.faint);
+  paint_text(p, {left, box.top() + 0.9 * u, width, 1.5 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.title,
+             scaled(font, 0.9, true), theme.faint);
   const double value = g.value_height();
   const QFont large = fitting(scaled(font, value / 1.15, true), page.hero.value, width);
-  text(p, {left, box.top() + 2.5 * u, width, value * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
-       page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
+  paint_text(p, {left, box.top() + 2.5 * u, width, value * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.value, large,
+             page.hero.tone == Tone::plain ? theme.text : tone_color(page.hero.tone, theme));
   double y = box.top() + (2.6 + value) * u;
-  text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note,
-       fitting(font, page.hero.note, width), theme.faint);
+  paint_text(p, {left, y, width, 1.4 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.hero.note,
+             fitting(font, page.hero.note, width), theme.faint);
   y += 1.7 * u;
   if (page.hero.ratio) {
     p.setFont(scaled(font, 0.9));
@@ -110,10 +108,10 @@ void paint_hero(QPainter& p, const OverviewPageModel& page, const OverviewGeomet
   p.drawLine(QPointF(left, y + 0.15 * u), QPointF(left + width, y + 0.15 * u));
   y += 0.6 * u;
   proof_mark(p, {left, y + 0.15 * u, 1.3 * u, 1.3 * u}, page.proof.tone, theme);
-  text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title,
-       scaled(font, 1.15, true), proof_color(page.proof.tone, theme));
-  text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u}, Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap,
-       page.proof.text, font, theme.text);
+  paint_text(p, {left + 1.8 * u, y, width - 1.8 * u, 1.6 * u}, Qt::AlignLeft | Qt::AlignVCenter, page.proof.title,
+             scaled(font, 1.15, true), proof_color(page.proof.tone, theme));
+  paint_text(p, {left, y + 1.75 * u, width, box.bottom() - y - 1.9 * u},
+             Qt::AlignLeft | Qt::AlignTop | Qt::TextWordWrap, page.proof.text, font, theme.text);
 }
 
 /// Two bars, one under the other, to the same scale; none if one of the plans has no such figure: it would look like a
@@ -135,27 +133,29 @@ void paint_figure_row(QPainter& p, const FigureRow& row, const QRectF& at, bool 
                       const OverviewGeometry& g, const Theme& theme) {
   const bool columns = both && !row.apart;
   const double u = g.unit(), name = columns ? 0.33 * at.width() : 0.62 * at.width(), middle = at.center().y();
-  text(p, {at.left(), middle - 1.2 * u, name, 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.name, font, theme.text);
-  text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note, scaled(font, 0.82),
-       theme.faint);
+  paint_text(p, {at.left(), middle - 1.2 * u, name, 1.3 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.name, font,
+             theme.text);
+  paint_text(p, {at.left(), middle + 0.05 * u, name, 1.1 * u}, Qt::AlignLeft | Qt::AlignVCenter, row.note,
+             scaled(font, 0.82), theme.faint);
   if (!columns)
-    return text(p, {at.left() + name, at.top(), at.width() - name, at.height()}, Qt::AlignRight | Qt::AlignVCenter,
-                row.before, fitting(scaled(font, 1.35, !both), row.before, at.width() - name), theme.text);
+    return paint_text(p, {at.left() + name, at.top(), at.width() - name, at.height()},
+                      Qt::AlignRight | Qt::AlignVCenter, row.before,
+                      fitting(scaled(font, 1.35, !both), row.before, at.width() - name), theme.text);
   const double figure = 0.19 * at.width(), bars = 0.16 * at.width();
   double x = at.left() + name;
   for (const bool after : {false, true}) {
     const QString& what = after ? row.after : row.before;
-    text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, what,
-         fitting(scaled(font, 1.35, after), what, figure - u), after ? theme.text : theme.faint);
+    paint_text(p, {x, at.top(), figure - u, at.height()}, Qt::AlignRight | Qt::AlignVCenter, what,
+               fitting(scaled(font, 1.35, after), what, figure - u), after ? theme.text : theme.faint);
     x += figure;
   }
   // Bars side by side would state the ratio, too.
   if (!row.remark.isEmpty())
-    return text(p, {x, at.top(), at.right() - x, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.remark,
-                fitting(scaled(font, 0.9), row.remark, at.right() - x), theme.warn);
+    return paint_text(p, {x, at.top(), at.right() - x, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.remark,
+                      fitting(scaled(font, 0.9), row.remark, at.right() - x), theme.warn);
   paint_pair(p, {x, middle - 0.5 * u, bars, u}, row, theme);
-  text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change, font,
-       theme.text);
+  paint_text(p, {x + bars, at.top(), at.right() - x - bars, at.height()}, Qt::AlignRight | Qt::AlignVCenter, row.change,
+             font, theme.text);
 }
 
 void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeometry& g, const QFont& font,
@@ -168,12 +168,12 @@ void paint_figures(QPainter& p, const OverviewPageModel& page, const OverviewGeo
     const QRectF first = g.figure_row(0);
     const double y = first.top() - 1.3 * u, name = 0.33 * first.width(), figure = 0.19 * first.width();
     const QFont small = scaled(font, 0.9);
-    text(p, {first.left() + name, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.before_title, small,
-         theme.faint);
-    text(p, {first.left() + name + figure, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.after_title,
-         small, theme.accent);
-    text(p, {first.right() - 6 * u, y, 6 * u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, tr("change"), small,
-         theme.faint);
+    paint_text(p, {first.left() + name, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, page.before_title,
+               small, theme.faint);
+    paint_text(p, {first.left() + name + figure, y, figure - u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter,
+               page.after_title, small, theme.accent);
+    paint_text(p, {first.right() - 6 * u, y, 6 * u, 1.2 * u}, Qt::AlignRight | Qt::AlignVCenter, tr("change"), small,
+               theme.faint);
   }
   for (size_t i = 0; i < page.figures.size(); ++i) {
     const QRectF at = g.figure_row(static_cast<int>(i));
@@ -246,8 +246,8 @@ void paint_overview(QPainter& p, const OverviewPageModel& page, const OverviewGe
     p.setFont(font);
     paint_waterfall(p, page, g, theme);
   }
-  text(p, g.footer(), Qt::AlignLeft | Qt::AlignTop | (g.two_columns() ? 0 : Qt::TextWordWrap), page.footer,
-       scaled(font, 0.9), theme.faint);
+  paint_text(p, g.footer(), Qt::AlignLeft | Qt::AlignTop | (g.two_columns() ? 0 : Qt::TextWordWrap), page.footer,
+             scaled(font, 0.9), theme.faint);
 }
 
 }  // namespace stormcell::views

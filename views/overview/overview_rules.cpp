@@ -1,6 +1,5 @@
 #include "views/overview/overview_rules.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -9,11 +8,10 @@
 #include "core/summary/measured_text.h"
 #include "core/summary/stated_speedups.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 bool has_result(const Situation& s) { return s.summary.has_value(); }
 bool running(const Situation& s) { return s.facts.line.status == RunStatus::running; }
@@ -60,13 +58,13 @@ constexpr StepRule kRules[] = {
      [](const Situation&) {
        return tr("This run is still going on: its batches are counted here, its figures come when it ends.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Look again"), "reload"},
+     QT_TRANSLATE_NOOP("Views", "Look again"), "reload"},
     {"result-elsewhere", [](const Situation& s) { return !has_result(s) && s.facts.newest_result > 0; },
      [](const Situation& s) {
        return tr("Only the recording is in this run. Its session has figures: the newest are those of run #%1.")
            .arg(s.facts.newest_result);
      },
-     QT_TRANSLATE_NOOP("Overview", "Go to the newest figures"), "show-result"},
+     QT_TRANSLATE_NOOP("Views", "Go to the newest figures"), "show-result"},
     {"no-result",
      [](const Situation& s) {
        return !has_result(s) && !running(s) && s.facts.newest_result == 0 &&
@@ -75,7 +73,7 @@ constexpr StepRule kRules[] = {
      [](const Situation&) {
        return tr("Nothing was measured or verified in this run. An optimisation measures, verifies and explains.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Run the demo"), "run-demo"},
+     QT_TRANSLATE_NOOP("Views", "Run the demo"), "run-demo"},
     {"not-verified",
      [](const Situation& s) {
        return has_result(s) && s.summary->figures.verified && !s.summary->figures.verified->passed;
@@ -88,7 +86,7 @@ constexpr StepRule kRules[] = {
                                : to_qstring(proof.reasons[0]);
        return tr("Do not use this configuration: %1. The table says which passes applied.").arg(why);
      },
-     QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
+     QT_TRANSLATE_NOOP("Views", "Show the table"), "table"},
     {"not-compared",
      [](const Situation& s) {
        return has_result(s) && !s.summary->figures.verified && run_kind(s.summary->figures.verb) != RunKind::generate &&
@@ -97,19 +95,19 @@ constexpr StepRule kRules[] = {
      [](const Situation&) {
        return tr("Nothing was compared with the reference, so nothing is known about its correctness.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Run again, verified"), "run-again"},
+     QT_TRANSLATE_NOOP("Views", "Run again, verified"), "run-again"},
     {"few-measured", [](const Situation& s) { return s.repeatable && withheld(s) && is_few(*withheld(s)); },
      [](const Situation& s) {
        return tr("The speed-up was %1. Measured again, it takes four times as long.")
            .arg(to_qstring(not_measured_text(*withheld(s))));
      },
-     QT_TRANSLATE_NOOP("Overview", "Measure again"), "measure-longer"},
+     QT_TRANSLATE_NOOP("Views", "Measure again"), "measure-longer"},
     {"disturbed", [](const Situation& s) { return s.repeatable && withheld(s) && !is_few(*withheld(s)); },
      [](const Situation& s) {
        return tr("The speed-up was %1. Measure it again when the machine is quiet.")
            .arg(to_qstring(not_measured_text(*withheld(s))));
      },
-     QT_TRANSLATE_NOOP("Overview", "Measure again"), "run-again"},
+     QT_TRANSLATE_NOOP("Views", "Measure again"), "run-again"},
     {"interval-holds-1",
      [](const Situation& s) {
        return has_result(s) && s.repeatable && s.summary->figures.speedup_ci95 &&
@@ -119,7 +117,7 @@ constexpr StepRule kRules[] = {
        return tr("The 95 % interval of the speed-up, %1 to %2, contains 1: a gain cannot be told from noise yet.")
            .arg(times_text((*s.summary->figures.speedup_ci95)[0]), times_text((*s.summary->figures.speedup_ci95)[1]));
      },
-     QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
+     QT_TRANSLATE_NOOP("Views", "Measure four times as long"), "measure-longer"},
     {"wide-interval",
      [](const Situation& s) {
        return has_result(s) && s.repeatable && s.summary->figures.speedup && s.summary->figures.speedup_ci95 &&
@@ -130,7 +128,7 @@ constexpr StepRule kRules[] = {
        return tr("The interval of the speed-up is wide, %1 to %2: measure longer, on a machine that does nothing else.")
            .arg(times_text((*s.summary->figures.speedup_ci95)[0]), times_text((*s.summary->figures.speedup_ci95)[1]));
      },
-     QT_TRANSLATE_NOOP("Overview", "Measure four times as long"), "measure-longer"},
+     QT_TRANSLATE_NOOP("Views", "Measure four times as long"), "measure-longer"},
     {"only-baseline",
      [](const Situation& s) {
        return has_result(s) && s.repeatable && !s.summary->figures.optimized &&
@@ -139,33 +137,33 @@ constexpr StepRule kRules[] = {
      [](const Situation&) {
        return tr("Only one plan was measured here. An optimisation tries the passes and measures both.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Optimise this model"), "run-again"},
+     QT_TRANSLATE_NOOP("Views", "Optimise this model"), "run-again"},
     {"fallbacks", [](const Situation& s) { return fallbacks(s) > 0; },
      [](const Situation& s) {
        return tr("Guards missed %1, each counted %2, and the fallback ran: correct, but slower. The heatmap shows when "
                  "routing changed.")
            .arg(counted_text(fallbacks(s), "time"), to_qstring(guards_counted(s.summary->figures.phase)));
      },
-     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+     QT_TRANSLATE_NOOP("Views", "Open the heatmap"), "view-heatmap"},
     {"dropped", [](const Situation& s) { return has_loads(s) && dropped(s) > 0; },
      [](const Situation& s) {
        return tr("%1 kept out by a branch's capacity. The heatmap shows where, with the metric Drops.")
            .arg(counted_text(dropped(s), "cell was", "cells were"));
      },
-     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+     QT_TRANSLATE_NOOP("Views", "Open the heatmap"), "view-heatmap"},
     {"imbalance",
      [](const Situation& s) { return has_loads(s) && most_uneven(s) && most_uneven(s)->imbalance >= kHighImbalance; },
      [](const Situation& s) {
        return tr("The busiest branch of %1 gets %2 times the mean load.")
            .arg(most_uneven(s)->name, number_text(most_uneven(s)->imbalance + 1, 2));
      },
-     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+     QT_TRANSLATE_NOOP("Views", "Open the heatmap"), "view-heatmap"},
     {"no-inputs", [](const Situation& s) { return s.repeatable && !s.facts.inputs && s.facts.line.batches > 0; },
      [](const Situation& s) {
        return s.facts.pictures ? tr("No pictures are kept, so cells cannot be shown on what they are of.")
                                : tr("No inputs are recorded, so a cell's path cannot be shown with its word.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Run with recorded inputs"), "run-with-inputs"},
+     QT_TRANSLATE_NOOP("Views", "Run with recorded inputs"), "run-with-inputs"},
     {"flips",
      [](const Situation& s) {
        return has_result(s) && s.summary->figures.verified && s.summary->figures.verified->flips > 0;
@@ -175,24 +173,24 @@ constexpr StepRule kRules[] = {
            .arg(counted_text(s.summary->figures.verified->flips, "cell"),
                 count_text(s.summary->figures.verified->explained_flips));
      },
-     QT_TRANSLATE_NOOP("Overview", "Show the table"), "table"},
+     QT_TRANSLATE_NOOP("Views", "Show the table"), "table"},
     {"look-at-routing", [](const Situation& s) { return has_loads(s); },
      [](const Situation&) { return tr("See which branch every cell went to, and how that changed over the run."); },
-     QT_TRANSLATE_NOOP("Overview", "Open the heatmap"), "view-heatmap"},
+     QT_TRANSLATE_NOOP("Views", "Open the heatmap"), "view-heatmap"},
     {"compared", [](const Situation& s) { return has_result(s) && s.compared; },
      [](const Situation&) { return tr("Another run is chosen: see which figures differ by more than chance."); },
-     QT_TRANSLATE_NOOP("Overview", "Compare"), "view-compare"},
+     QT_TRANSLATE_NOOP("Views", "Compare"), "view-compare"},
     {"keep-as-reference", [](const Situation& s) { return has_result(s) && !s.compared; },
      [](const Situation&) {
        return tr("Keep this run as the reference, then choose another: every figure is compared.");
      },
-     QT_TRANSLATE_NOOP("Overview", "Compare with this run"), "compare-run"},
+     QT_TRANSLATE_NOOP("Views", "Compare with this run"), "compare-run"},
     {"repeat", [](const Situation& s) { return s.repeatable; },
      [](const Situation&) { return tr("The command behind this run, to repeat it on another machine."); },
-     QT_TRANSLATE_NOOP("Overview", "Copy as command line"), "copy-command"},
+     QT_TRANSLATE_NOOP("Views", "Copy as command line"), "copy-command"},
     {"open-another", [](const Situation& s) { return !has_result(s); },
      [](const Situation&) { return tr("Look at another session instead."); },
-     QT_TRANSLATE_NOOP("Overview", "Open session..."), "open-session"},
+     QT_TRANSLATE_NOOP("Views", "Open session..."), "open-session"},
 };
 
 }  // namespace

@@ -1,7 +1,5 @@
 #include "views/overview/overview_table.h"
 
-#include <QCoreApplication>
-
 #include "core/base/pass_names.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/exit_target.h"
@@ -11,11 +9,10 @@
 #include "views/overview/overview_model.h"
 #include "views/overview/plan_figure.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Overview", text); }
 
 /// The rows of the page as a table, part by part.
 class OverviewRows {

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kGap = 4, kBar = 4, kLeastFront = 30;
+constexpr double kPlacementGap = 4, kLoadBar = 4, kLeastFront = 30;
 /// A grid with a gap at its end counts as smaller by this factor.
 constexpr double kRagged = 0.75;
 
@@ -20,7 +22,7 @@ QRectF part_of(QRectF whole, int number, int count, int columns, double gap) {
 }
 
 /// The number of columns that makes parts most like squares.
-int square_columns(QSizeF size, int count) {
+int columns_of_squares(QSizeF size, int count) {
   int best = 1;
   double most = 0;
   for (int columns = 1; columns <= count; ++columns) {
@@ -36,11 +38,11 @@ PlacementLayout::PlacementLayout(const PlacementPage& page, QSizeF size, double 
     : page_(page), line_(line), digit_(digit), gpus_per_node_(std::max(1, page.ranks / std::max(1, page.nodes))) {
   const double side = std::clamp(0.34 * size.width(), 40 * digit, 52 * digit);
   headline = {kMargin, kMargin / 2, size.width() - 2 * kMargin, 3 * line};
-  const double top = headline.bottom() + kGap, high = std::max(60.0, size.height() - top - kMargin);
+  const double top = headline.bottom() + kPlacementGap, high = std::max(60.0, size.height() - top - kMargin);
   const double left = std::max(80.0, size.width() - side - 3 * kMargin), strip = std::min(4 * line, high / 4);
-  cluster = {kMargin, top, left, high - strip - line - 2 * kGap};
+  cluster = {kMargin, top, left, high - strip - line - 2 * kPlacementGap};
   const double scale = 6 * digit;  // figures of the layers' imbalance stand before their bars
-  layers = {kMargin + scale, cluster.bottom() + line + 2 * kGap, left - scale, strip};
+  layers = {kMargin + scale, cluster.bottom() + line + 2 * kPlacementGap, left - scale, strip};
   const double rows = page.figures.size() + page.other_figures.size() + (page.other_part.isEmpty() ? 1 : 2);
   // Figures stand close before the chart below them gets less than three lines, with its title and its axis.
   const double for_chart = 5.6 * line, least_chart = 3 * line;
@@ -66,8 +68,8 @@ void PlacementLayout::choose_grid() {
     }
   const QRectF one = gpu(0);
   title_ = one.height() > 4 * line_ && one.width() > 9 * digit_ ? line_ : 0;
-  const QSizeF room(one.width() - 2 * kGap, one.height() - title_ - kBar - 2 * kGap);
-  slot_columns_ = square_columns(room, page_.slots_of_rank);
+  const QSizeF room(one.width() - 2 * kPlacementGap, one.height() - title_ - kLoadBar - 2 * kPlacementGap);
+  slot_columns_ = columns_of_squares(room, page_.slots_of_rank);
 }
 
 void PlacementLayout::scale_front() {
@@ -88,30 +90,33 @@ void PlacementLayout::scale_front() {
 }
 
 QRectF PlacementLayout::node(int number) const {
-  return part_of(cluster, number, page_.nodes, node_columns_, 2 * kGap);
+  return part_of(cluster, number, page_.nodes, node_columns_, 2 * kPlacementGap);
 }
 
 QRectF PlacementLayout::gpu(size_t rank) const {
   const int number = static_cast<int>(rank);
   QRectF whole = node(number / gpus_per_node_);
-  if (page_.nodes > 1) whole.adjust(kGap, kGap, -kGap, -kGap);
-  return part_of(whole, number % gpus_per_node_, gpus_per_node_, gpu_columns_, kGap);
+  if (page_.nodes > 1) whole.adjust(kPlacementGap, kPlacementGap, -kPlacementGap, -kPlacementGap);
+  return part_of(whole, number % gpus_per_node_, gpus_per_node_, gpu_columns_, kPlacementGap);
 }
 
 QRectF PlacementLayout::gpu_title(size_t rank) const {
   const QRectF box = gpu(rank);
-  return title_ > 0 ? QRectF(box.left() + kGap, box.top() + 1, box.width() - 2 * kGap, title_) : QRectF();
+  return title_ > 0 ? QRectF(box.left() + kPlacementGap, box.top() + 1, box.width() - 2 * kPlacementGap, title_)
+                    : QRectF();
 }
 
 QRectF PlacementLayout::gpu_bar(size_t rank, double over_mean) const {
   const QRectF box = gpu(rank);
-  return {box.left() + 1, box.bottom() - kBar - 1, (box.width() - 2) * std::clamp(over_mean / 2, 0.0, 1.0), kBar};
+  return {box.left() + 1, box.bottom() - kLoadBar - 1, (box.width() - 2) * std::clamp(over_mean / 2, 0.0, 1.0),
+          kLoadBar};
 }
 
 QRectF PlacementLayout::cell(size_t slot) const {
   const QRectF box = gpu(page_.rank_of(slot));
   const double gap = box.width() > 12 * page_.slots_of_rank ? 2 : 1;
-  const QRectF room = box.adjusted(kGap, title_ + kGap / 2, -kGap, -kBar - kGap);
+  const QRectF room =
+      box.adjusted(kPlacementGap, title_ + kPlacementGap / 2, -kPlacementGap, -kLoadBar - kPlacementGap);
   return part_of(room, static_cast<int>(slot % static_cast<size_t>(page_.slots_of_rank)), page_.slots_of_rank,
                  slot_columns_, gap);
 }

@@ -1,17 +1,15 @@
 #include "views/placement/placement_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <numeric>
 
 #include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
 
 std::vector<double> over_mean(const std::vector<double>& loads) {
   const double mean =
@@ -44,7 +42,7 @@ void add_slots(const EditedPlacement& edited, DataPart part, PlacementPage& page
   }
 }
 
-std::vector<ShownFigure> figures_of(const EditedPlacement& edited, size_t layer, DataPart part) {
+std::vector<ShownFigure> shown_figures(const EditedPlacement& edited, size_t layer, DataPart part) {
   const std::optional<EditFigures> before = edited.start_figures(part), now = edited.figures(part);
   if (!before || !now) return {};
   std::vector<ShownFigure> out = {
@@ -81,7 +79,7 @@ QString state_of(const EditedPlacement& edited) {
   return text;
 }
 
-QString name_of(DataPart part) { return part == DataPart::held_out ? tr("held out") : tr("fitted"); }
+QString name_of_part(DataPart part) { return part == DataPart::held_out ? tr("held out") : tr("fitted"); }
 
 std::optional<FrontPoint> point_of(const QString& name, const std::optional<EditFigures>& f) {
   if (!f || !f->cross_pairs) return {};
@@ -121,8 +119,8 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
   add_slots(edited, shown, page);
   page.gpus = over_mean(edited.rank_loads(shown, layer)),
   page.gpus_before = over_mean(edited.start_rank_loads(shown, layer));
-  page.part = name_of(shown), page.figures = figures_of(edited, layer, shown);
-  if (two) page.other_part = name_of(other), page.other_figures = figures_of(edited, layer, other);
+  page.part = name_of_part(shown), page.figures = shown_figures(edited, layer, shown);
+  if (two) page.other_part = name_of_part(other), page.other_figures = shown_figures(edited, layer, other);
   for (size_t l = 0; l < about.routers.size(); ++l) page.layers.push_back(edited.layer_imbalance(shown, l));
   page.here = point_of(tr("now"), edited.figures(DataPart::fitted));
   page.start = point_of(tr("at the start"), edited.start_figures(DataPart::fitted));

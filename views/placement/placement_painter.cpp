@@ -1,6 +1,5 @@
 #include "views/placement/placement_painter.h"
 
-#include <QCoreApplication>
 #include <QPainterPath>
 #include <QPolygonF>
 #include <algorithm>
@@ -8,14 +7,13 @@
 
 #include "views/drawing/marks.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
-
-void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,
-                    const Theme& theme) {
+void paint_placement_headline(QPainter& p, const PlacementPage& page, const PlacementLayout& layout,
+                              const PlacementMarks& marks, const Theme& theme) {
   const QRectF line(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 3));
   p.setPen(theme.text);
   write_line(p, line, Qt::AlignLeft, page.headline);
@@ -148,13 +146,14 @@ double paint_part(QPainter& p, const std::vector<ShownFigure>& figures, const QS
   return y + row + PlacementLayout::kPartGap;
 }
 
-void paint_figures(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
+void paint_placement_figures(QPainter& p, const PlacementPage& page, const PlacementLayout& layout,
+                             const Theme& theme) {
   const double y = paint_part(p, page.figures, page.part, layout, layout.figures.top(), theme);
   if (!page.other_part.isEmpty() && y + layout.row() <= layout.figures.bottom() + 1)
     paint_part(p, page.other_figures, page.other_part, layout, y, theme);
 }
 
-void paint_axes(QPainter& p, const PlacementLayout& layout, const Theme& theme) {
+void paint_front_axes(QPainter& p, const PlacementLayout& layout, const Theme& theme) {
   const QRectF plot = layout.front;
   const double line = layout.line();
   const std::vector<double>&xs = layout.imbalance_ticks(), &ys = layout.pairs_ticks();
@@ -198,7 +197,7 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
                                     : tr("Cross pairs against imbalance: the front of %1").arg(page.front_of);
   if (page.front.size() == 1) what += tr(", one point");
   write_line(p, title, Qt::AlignLeft, what);
-  paint_axes(p, layout, theme);
+  paint_front_axes(p, layout, theme);
   QPainterPath path;
   for (size_t i = 0; i < page.front.size(); ++i)
     i == 0 ? path.moveTo(layout.at(page.front[i])) : path.lineTo(layout.at(page.front[i]));
@@ -247,8 +246,8 @@ void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout&
 
 void paint_placement(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,
                      const Theme& theme) {
-  paint_headline(p, page, layout, marks, theme);
-  paint_figures(p, page, layout, theme);
+  paint_placement_headline(p, page, layout, marks, theme);
+  paint_placement_figures(p, page, layout, theme);
   paint_front(p, page, layout, theme);
   paint_layers(p, page, layout, theme);
   paint_cluster(p, page, layout, marks, theme);

@@ -1,12 +1,12 @@
 #include "views/placement/stored_choice.h"
 
 #include <QComboBox>
-#include <QCoreApplication>
 #include <QStringList>
 
 #include "views/frame/view.h"
 #include "views/placement/placement_model.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 
@@ -21,7 +21,7 @@ void add_stored(QComboBox* box, const std::vector<StoredLayout>& stored,
     box->addItem(choice_text(s), static_cast<qlonglong>(s.id));
     box->setItemData(
         box->count() - 1,
-        QCoreApplication::translate("StoredChoice", "Stored %1 for %2, by %3. %4")
+        tr("Stored %1 for %2, by %3. %4")
             .arg(moment_text(s.created), to_qstring(s.cluster), to_qstring(s.solver), to_qstring(s.advice)),
         Qt::ToolTipRole);
   }

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "views/drawing/margin.h"
+
 namespace stormcell::views {
 namespace {
 
-constexpr double kMargin = 12, kGap = 6;
+constexpr double kSimulationGap = 6;
 
 /// Breaks lines at blanks, so that none has more than `most` characters if words allow it.
 QStringList wrapped(const QString& text, qsizetype most, const QString& indent) {
@@ -41,12 +43,12 @@ SimulationLayout::SimulationLayout(const SimulationPage& page, QSizeF size, doub
   if (assumed_lines.size() + 1 > fits) assumed_lines = assumed_lines.mid(0, fits - 1) << QString(QChar(0x2026));
   const double high = line * static_cast<double>(assumed_lines.size() + 1);
   assumed = {kMargin, size.height() - high - kMargin / 2, width, high};
-  const double top = legend.bottom() + kGap, bottom = assumed.top() - kGap;
+  const double top = legend.bottom() + kSimulationGap, bottom = assumed.top() - kSimulationGap;
 
   const double side = std::clamp(0.36 * size.width(), 38 * digit, 56 * digit),
                left = std::max(80.0, width - side - 2 * kMargin);
   step = {kMargin, top + line + 2, left, line};
-  const double charts = step.bottom() + kGap, each = std::max(40.0, (bottom - charts) / 2);
+  const double charts = step.bottom() + kSimulationGap, each = std::max(40.0, (bottom - charts) / 2);
   layers = chart_in({kMargin, charts, left, each}, page.layers);
   gpus = chart_in({kMargin, charts + each, left, each}, page.gpus);
   const double beside = kMargin + left + 2 * kMargin;
@@ -199,7 +201,7 @@ QRectF SimulationLayout::cluster_name(size_t number) const {
 
 QRectF SimulationLayout::cluster_room(size_t number) const {
   const QRectF row = cluster_row(number);
-  return row.adjusted(names_ + kGap, 0, 0, 0);
+  return row.adjusted(names_ + kSimulationGap, 0, 0, 0);
 }
 
 double SimulationLayout::cluster_x(double ms) const {

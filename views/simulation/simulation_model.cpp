@@ -1,6 +1,5 @@
 #include "views/simulation/simulation_model.h"
 
-#include <QCoreApplication>
 #include <QStringList>
 #include <algorithm>
 #include <array>
@@ -14,11 +13,10 @@
 #include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
 
 StepTimes step_of(const SimulateFigures& f) {
   StepTimes step{{}, f.mean_ms, f.p50_ms, f.p95_ms};

@@ -1,31 +1,29 @@
 #include "views/simulation/simulation_painter.h"
 
 #include <QColor>
-#include <QCoreApplication>
 #include <QFontMetricsF>
 #include <algorithm>
 #include <functional>
 
 #include "views/drawing/marks.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Simulation", text); }
-
 /// Colours of dispatch, experts and combine; experts stand out.
-QColor color_of(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
+QColor phase_color(size_t phase, const Theme& theme) { return theme.category(phase == 0 ? 0 : phase == 1 ? 1 : 2); }
 
 /// Paler colour of phases by data sheets, beside calibrated ones.
 QColor pale_color_of(size_t phase, const Theme& theme) {
-  QColor color = color_of(phase, theme);
+  QColor color = phase_color(phase, theme);
   color.setAlphaF(0.35f);
   return color;
 }
 
 /// The rest is a pattern instead of a colour, because it is not simulated.
-constexpr size_t kRest = 3;
+constexpr size_t kRestOfStep = 3;
 
 void paint_rest(QPainter& p, QRectF where, const Theme& theme) {
   if (where.isEmpty()) return;
@@ -34,8 +32,8 @@ void paint_rest(QPainter& p, QRectF where, const Theme& theme) {
 }
 
 void paint_parts(QPainter& p, const PhaseRooms& parts, const Theme& theme) {
-  for (size_t i = 0; i < kRest; ++i) p.fillRect(parts[i], color_of(i, theme));
-  paint_rest(p, parts[kRest], theme);
+  for (size_t i = 0; i < kRestOfStep; ++i) p.fillRect(parts[i], phase_color(i, theme));
+  paint_rest(p, parts[kRestOfStep], theme);
 }
 
 void paint_overlap(QPainter& p, QRectF where, const Theme& theme) {
@@ -46,7 +44,7 @@ void paint_overlap(QPainter& p, QRectF where, const Theme& theme) {
 }
 
 /// All ticks of an axis in one unit.
-QString tick_text(double ms, std::vector<double> ticks) {
+QString time_tick_text(double ms, std::vector<double> ticks) {
   constexpr double kMicro = 1e3;
   const bool micro = !ticks.empty() && ticks.back() < 0.2;
   for (double& t : ticks) t *= micro ? kMicro : 1;
@@ -84,7 +82,8 @@ double paint_rate_scale(QPainter& p, double x, QRectF room, const Theme& theme) 
   return x;
 }
 
-void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
+void paint_simulation_head(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
+                           const Theme& theme) {
   const QRectF first(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.line()));
   p.setPen(theme.text);
   QFont bold = p.font();
@@ -116,7 +115,7 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   }
   const QString names[] = {tr("dispatch"), tr("experts"), tr("combine")};
   for (size_t i = 0; i < 3; ++i) {
-    p.fillRect(QRectF(x, y, side, side), color_of(i, theme));
+    p.fillRect(QRectF(x, y, side, side), phase_color(i, theme));
     x = legend_item(p, x + side + 5, room, names[i], theme);
   }
   if (page.step.phases.rest_ms > 0) {
@@ -125,7 +124,7 @@ void paint_head(QPainter& p, const SimulationPage& page, const SimulationLayout&
   }
   const bool overlaps = page.step.overlapped_ms() > 0;
   if (overlaps) {
-    p.fillRect(QRectF(x, y, side, side), color_of(1, theme));
+    p.fillRect(QRectF(x, y, side, side), phase_color(1, theme));
     paint_overlap(p, {x, y, side, side}, theme);
     x = legend_item(p, x + side + 5, room, tr("lie over others, the mark is the step's end"), theme);
   }
@@ -167,7 +166,7 @@ void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& ch
     p.setPen(theme.faint);
     p.drawText(
         QRectF(chart.title.left(), y - layout.line() / 2, chart.plot.left() - chart.title.left() - 5, layout.line()),
-        Qt::AlignRight | Qt::AlignVCenter, tick_text(ms, chart.ticks));
+        Qt::AlignRight | Qt::AlignVCenter, time_tick_text(ms, chart.ticks));
   }
   for (size_t i = 0; i < bars; ++i) {
     paint_parts(p, layout.bar_parts(chart, i), theme);
@@ -179,8 +178,8 @@ void paint_chart(QPainter& p, const SimulationLayout& layout, const BarChart& ch
   }
 }
 
-void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const SimulationMarks& marks,
-                const Theme& theme) {
+void paint_step_bars(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
+                     const SimulationMarks& marks, const Theme& theme) {
   QString step = tr("A step, %1").arg(duration_text(page.step.mean_ms));
   if (page.step.overlapped_ms() > 0)
     step += tr("; %1 of its phases lie over others").arg(duration_text(page.step.overlapped_ms()));
@@ -206,7 +205,8 @@ void paint_bars(QPainter& p, const SimulationPage& page, const SimulationLayout&
     draw_frame(p, layout.bar(layout.gpus, *marks.gpu).adjusted(0.5, -2, -0.5, 1), theme.faint, 1, Qt::DotLine);
 }
 
-void paint_figures(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, const Theme& theme) {
+void paint_simulated_figures(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
+                             const Theme& theme) {
   for (size_t i = 0; i < page.figures.size(); ++i) {
     const QRectF row = layout.figure_row(i);
     p.setPen(theme.faint);
@@ -238,8 +238,8 @@ void paint_sensitivity(QPainter& p, const SimulationPage& page, const Simulation
              QPointF(zero, layout.sensitivity_row(layout.shown_sensitivity() - 1).bottom()));
 }
 
-void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number,
-                   const Theme& theme) {
+void paint_cluster_steps(QPainter& p, const SimulationPage& page, const SimulationLayout& layout, size_t number,
+                         const Theme& theme) {
   const ShownCluster& c = page.clusters[number];
   const QRectF name = layout.cluster_name(number), room = layout.cluster_room(number);
   const bool two_lines = name.height() >= 2 * layout.line();
@@ -262,16 +262,16 @@ void paint_cluster(QPainter& p, const SimulationPage& page, const SimulationLayo
   }
   if (two_lines) write_line(p, {name.left(), top + half, name.width(), half}, Qt::AlignLeft, c.about);
   const PhaseRooms parts = layout.cluster_parts(number);
-  for (size_t i = 0; i < kRest; ++i)
-    p.fillRect(parts[i], page.any_calibrated && !c.calibrated[i] ? pale_color_of(i, theme) : color_of(i, theme));
-  paint_rest(p, parts[kRest], theme);
+  for (size_t i = 0; i < kRestOfStep; ++i)
+    p.fillRect(parts[i], page.any_calibrated && !c.calibrated[i] ? pale_color_of(i, theme) : phase_color(i, theme));
+  paint_rest(p, parts[kRestOfStep], theme);
   paint_overlap(p, layout.cluster_overlap(number), theme);
   const double low = layout.cluster_x(c.step.p50_ms), high = layout.cluster_x(c.step.p95_ms), y = parts[0].bottom() + 3;
   p.setPen(QPen(theme.text, 1.5));
   p.drawLine(QPointF(low, y), QPointF(high, y));
   for (const double x : {low, high}) p.drawLine(QPointF(x, y - 2), QPointF(x, y + 2));
   p.setPen(theme.text);
-  const double end = std::max({parts[kRest].right(), high}) + 8;
+  const double end = std::max({parts[kRestOfStep].right(), high}) + 8;
   write_line(p, {end, room.top(), room.right() - end, room.height()}, Qt::AlignLeft,
              tr("%1, 95 % %2").arg(duration_text(c.step.mean_ms), duration_text(c.step.p95_ms)));
 }
@@ -292,11 +292,11 @@ void paint_clusters(QPainter& p, const SimulationPage& page, const SimulationLay
     p.drawLine(QPointF(x, first.top()), QPointF(x, last.bottom() + 3));
     p.setPen(theme.faint);
     p.drawText(QRectF(x - 40, last.bottom() + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop,
-               tick_text(ms, layout.cluster_ticks));
+               time_tick_text(ms, layout.cluster_ticks));
   }
   for (size_t i = 0; i < page.clusters.size(); ++i) {
     if (!page.clusters[i].fault.isEmpty()) p.fillRect(layout.cluster_room(i).adjusted(-1, 0, 0, 4), theme.background);
-    paint_cluster(p, page, layout, i, theme);
+    paint_cluster_steps(p, page, layout, i, theme);
     const QRectF row = layout.cluster_row(i);
     if (page.clusters[i].chosen) p.fillRect(QRectF(row.left() - 7, row.top() + 3, 3, row.height() - 6), theme.accent);
     if (marks.cluster == i) draw_frame(p, row.adjusted(-3, 1, 3, -1), theme.faint, 1, Qt::DotLine);
@@ -360,7 +360,8 @@ void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLay
     const double x = layout.exchange_x(number, ms);
     p.setPen(theme.faint);
     p.drawLine(QPointF(x, bottom), QPointF(x, bottom + 3));
-    p.drawText(QRectF(x - 40, bottom + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop, tick_text(ms, ticks));
+    p.drawText(QRectF(x - 40, bottom + 4, 80, layout.line()), Qt::AlignHCenter | Qt::AlignTop,
+               time_tick_text(ms, ticks));
   }
   if (page.part == SimulationPart::messages) return;
   const double closed = layout.exchange_x(number, e.closed_form_ms);
@@ -372,12 +373,12 @@ void paint_exchange(QPainter& p, const SimulationPage& page, const SimulationLay
 
 void paint_simulation(QPainter& p, const SimulationPage& page, const SimulationLayout& layout,
                       const SimulationMarks& marks, const Theme& theme) {
-  paint_head(p, page, layout, theme);
+  paint_simulation_head(p, page, layout, theme);
   paint_assumed(p, layout, theme);
   switch (page.part) {
     case SimulationPart::phases:
-      paint_bars(p, page, layout, marks, theme);
-      paint_figures(p, page, layout, theme);
+      paint_step_bars(p, page, layout, marks, theme);
+      paint_simulated_figures(p, page, layout, theme);
       return paint_sensitivity(p, page, layout, theme);
     case SimulationPart::clusters:
       return paint_clusters(p, page, layout, marks, theme);

@@ -23,7 +23,7 @@
 namespace stormcell::views {
 namespace {
 
-constexpr int64_t kMostSteps = 256;  // in the list of those whose exchange can be shown
+constexpr int64_t kMostSimulatedSteps = 256;  // in the list of those whose exchange can be shown
 
 /// Empty, with the reason in `fault`, if the verb refuses.
 std::optional<SimulateFigures> simulated(const SimulateOptions& options, std::string& fault, const Progress& progress) {
@@ -362,7 +362,7 @@ void SimulationView::fill_layers() {
 void SimulationView::fill_steps() {
   const QSignalBlocker quiet(step_);
   const int before = step_->currentIndex(),
-            count = static_cast<int>(std::clamp<int64_t>(read_.figures->steps, 1, kMostSteps));
+            count = static_cast<int>(std::clamp<int64_t>(read_.figures->steps, 1, kMostSimulatedSteps));
   while (step_->count() > count) step_->removeItem(step_->count() - 1);
   while (step_->count() < count) {
     step_->addItem(QString::number(step_->count()));

@@ -1,6 +1,5 @@
 #include "views/timeline/timeline_model.h"
 
-#include <QCoreApplication>
 #include <QJsonDocument>
 #include <QJsonObject>
 #include <algorithm>
@@ -8,10 +7,10 @@
 #include <map>
 #include <numeric>
 
+#include "views/words/tr.h"
+
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Timeline", text); }
 
 /// Settings of a run that its batches and its baseline follow from.
 constexpr const char* kAlikeSettings[] = {"model", "data", "dtype", "batch", "length", "bucket_by_length"};

@@ -9,7 +9,7 @@ namespace stormcell::views {
 namespace {
 
 /// Width of a bar: the second limit leaves room for labels if there are many columns.
-constexpr double kWidestBar = 10, kMostOfStep = 0.2, kGap = 2;
+constexpr double kWidestBar = 10, kMostOfStep = 0.2, kBarGap = 2;
 
 QPainterPath band(QPointF from, double from_height, QPointF to, double to_height) {
   const double middle = (from.x() + to.x()) / 2;
@@ -86,7 +86,7 @@ class Layouting {
       int64_t total = 0;
       for (const auto& [branch, bar] : column) total += bar.count();
       most = std::max(most, static_cast<double>(total));
-      gaps_ = std::max(gaps_, kGap * static_cast<double>(column.size()));
+      gaps_ = std::max(gaps_, kBarGap * static_cast<double>(column.size()));
     }
     gaps_ = std::min(gaps_, bounds_.height() / 3);
     scale_ = (bounds_.height() - gaps_) / most;

@@ -1,17 +1,15 @@
 #include "views/transitions/transitions_model.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 #include <map>
 
 #include "core/base/pair_chance.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Transitions", text); }
 
 /// Four times as often as by chance is the strongest tone.
 constexpr double kStrongLift = 2;

@@ -1,18 +1,16 @@
 #include "views/transitions/transitions_painter.h"
 
-#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
 
 #include "views/drawing/tone_scale.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {
 
-QString tr(const char* text) { return QCoreApplication::translate("Transitions", text); }
-
-QString figure(const PairMatrix& m, double v) {
+QString pair_figure(const PairMatrix& m, double v) {
   if (!std::isfinite(v)) return {};
   if (m.shown == PairValue::share) return v > 0 && v < 0.005 ? QString("<1%") : QString::number(100 * v, 'f', 0) + "%";
   if (m.shown == PairValue::lift) return QString::number(v, 'f', v < 9.95 ? 1 : 0);
@@ -69,7 +67,7 @@ void paint_pairs(QPainter& p, QRectF bounds, const PairGrid& g, const PairMatrix
     for (int c = 0; c < m.columns; ++c) {
       if (m.count[m.at(r, c)] == 0) continue;  // an empty square says so better than a nought
       p.setPen(Theme::text_on(tone_of_pair(m, r, c, theme)));
-      p.drawText(g.cell(r, c), Qt::AlignCenter, figure(m, m.value[m.at(r, c)]));
+      p.drawText(g.cell(r, c), Qt::AlignCenter, pair_figure(m, m.value[m.at(r, c)]));
     }
   if (g.side() >= 8 && g.row_height() >= 8) {
     p.setPen(theme.background);
@@ -95,7 +93,7 @@ void paint_pair_scale(QPainter& p, QRectF bounds, const PairMatrix& m, const The
   const double width = std::min(220.0, bounds.width() * 0.3);
   // The tone of lift is its logarithm: each tick is twice the one before.
   const std::vector<ToneTick> lifts{{0, "1/4"}, {0.25, "1/2"}, {0.5, "1"}, {0.75, "2"}, {1, "4"}};
-  const auto words_of = [&](double value) { return value > 0 ? figure(m, value) : QString("0"); };
+  const auto words_of = [&](double value) { return value > 0 ? pair_figure(m, value) : QString("0"); };
   paint_tone_scale(p, {bounds.left(), bounds.top() + 2, width, 10}, m.two_sided() ? ToneSides::two : ToneSides::one,
                    m.two_sided() ? lifts : even_ticks(m.high, 4, words_of), theme);
   const PairText text = text_of(m.shown);

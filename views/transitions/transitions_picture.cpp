@@ -6,13 +6,11 @@
 #include <QPainter>
 #include <algorithm>
 
+#include "views/drawing/margin.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
 
 namespace stormcell::views {
-namespace {
-constexpr double kMargin = 12;
-}
 
 TransitionsPicture::TransitionsPicture(QWidget* parent) : PagePicture(parent) {
   setMouseTracking(true);

@@ -2,8 +2,8 @@
 
 #include "core/base/counted.h"
 #include "core/summary/limit_text.h"
+#include "views/words/tr.h"
 
-#include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
 #include <algorithm>
@@ -74,9 +74,8 @@ QString change_text(double before, double now) {
 }
 
 QString kept_text(qint64 kept, qint64 all) {
-  return QCoreApplication::translate("Figures",
-                                     "%1 of %2 pictures are kept: some of every label and way through the routers "
-                                     "(--record-inputs keeps more).")
+  return tr("%1 of %2 pictures are kept: some of every label and way through the routers "
+            "(--record-inputs keeps more).")
       .arg(count_text(kept), count_text(all));
 }
 

@@ -1,15 +1,14 @@
 #include "views/words/glossary.h"
 
-#include <QCoreApplication>
 #include <QRegularExpression>
 #include <QStringList>
 #include <algorithm>
 #include <stdexcept>
 
+#include "views/words/tr.h"
+
 namespace stormcell::views {
 namespace {
-
-QString tr(const char* text) { return QCoreApplication::translate("Glossary", text); }
 
 std::vector<Term> make_terms() {
   const QString counted = tr("counted while the run was recorded"), measured = tr("measured");

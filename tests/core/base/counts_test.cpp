@@ -13,6 +13,7 @@ class CountsTest : public QObject {
   Q_OBJECT
  private slots:
   void what_was_named_and_drawn_is_counted();
+  void parts_count_as_the_whole();
   void a_count_that_falls_is_named_data();
   void a_count_that_falls_is_named();
 };
@@ -28,6 +29,19 @@ void CountsTest::what_was_named_and_drawn_is_counted() {
   QCOMPARE(after.drawn - before.drawn, 2);
   QVERIFY(after.fixtures - before.fixtures >= 1);
   QVERIFY(after.fixture_bytes - before.fixture_bytes >= 1000);
+}
+
+void CountsTest::parts_count_as_the_whole() {
+  stormcell::testing::reference_path("byte-pairs");
+  const Counts here = stormcell::testing::counts_so_far();
+  const std::string part = stormcell::testing::part_text(5);
+  const Counts both = stormcell::testing::counts_of_parts({part, "functions 7\ndrawn 3\n", part});
+  QCOMPARE(both.functions, int64_t{17});
+  QCOMPARE(both.drawn, 2 * here.drawn + 3);
+  // A fixture that both named is one.
+  QVERIFY(here.fixtures > 0);
+  QCOMPARE(both.fixtures, here.fixtures);
+  QCOMPARE(both.fixture_bytes, here.fixture_bytes);
 }
 
 void CountsTest::a_count_that_falls_is_named_data() {

@@ -18,7 +18,7 @@
 #include "tests/testing/emulated_device.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::devices_test {
 namespace {
 
 /// A card beside a host of several cores: it computes with one thread of its own, and the host's stay free.
@@ -196,6 +196,6 @@ class DevicesTest : public QObject {
 
 STORMCELL_TEST(DevicesTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::devices_test
 
 #include "devices_test.moc"

@@ -12,7 +12,7 @@
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::outputs_test {
 namespace {
 
 constexpr int64_t kSide = 4, kChannels = 3;
@@ -97,6 +97,6 @@ class NestedOutputsTest : public QObject {
 
 STORMCELL_TEST(NestedOutputsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::outputs_test
 
 #include "outputs_test.moc"

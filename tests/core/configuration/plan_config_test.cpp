@@ -5,7 +5,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell {
+namespace stormcell::plan_config_test {
 
 class PlanConfigTest : public QObject {
   Q_OBJECT
@@ -67,6 +67,6 @@ class PlanConfigTest : public QObject {
 
 STORMCELL_TEST(PlanConfigTest)
 
-}  // namespace stormcell
+}  // namespace stormcell::plan_config_test
 
 #include "plan_config_test.moc"

@@ -7,7 +7,7 @@
 
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::calibration_test {
 namespace {
 
 MeasuredCall network_call(const std::string& op, const std::string& laboratory, const std::string& gpu, int64_t nodes,
@@ -376,6 +376,6 @@ class CalibrationTest : public QObject {
 
 STORMCELL_TEST(CalibrationTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::calibration_test
 
 #include "calibration_test.moc"

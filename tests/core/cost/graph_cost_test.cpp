@@ -8,9 +8,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::graph_cost_test {
 namespace {
 struct Mixture : CaseBuilder {
   explicit Mixture(DType dtype = DType::f32) : CaseBuilder(1) {
@@ -307,5 +305,9 @@ class GraphCostTest : public QObject {
       if (g.space(s).name == "block.1.exit/1") QCOMPARE(shares.rows(g, s, toy.bindings), 6 * 0.75 * 0.5);
   }
 };
+
 STORMCELL_TEST(GraphCostTest)
+
+}  // namespace stormcell::testing::graph_cost_test
+
 #include "graph_cost_test.moc"

@@ -16,7 +16,7 @@
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::exit_costs_test {
 namespace {
 
 constexpr int64_t kOfEach = 8;
@@ -189,6 +189,6 @@ class ExitCostsTest : public QObject {
 
 STORMCELL_TEST(ExitCostsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::exit_costs_test
 
 #include "exit_costs_test.moc"

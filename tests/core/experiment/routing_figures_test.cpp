@@ -21,7 +21,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::routing_figures_test {
 namespace {
 
 /// The counts of one router.
@@ -357,6 +357,6 @@ class RoutingFiguresTest : public QObject {
 };
 STORMCELL_TEST(RoutingFiguresTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::routing_figures_test
 
 #include "routing_figures_test.moc"

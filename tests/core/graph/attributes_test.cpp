@@ -9,8 +9,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-using namespace stormcell;
-
+namespace stormcell::testing::attributes_test {
 namespace {
 
 template <class F>
@@ -222,5 +221,9 @@ class AttributesTest : public QObject {
         QString("activation \"act\": expected attribute kind, relu, gelu, gelu_tanh, silu, tanh or sigmoid, got none"));
   }
 };
+
 STORMCELL_TEST(AttributesTest)
+
+}  // namespace stormcell::testing::attributes_test
+
 #include "attributes_test.moc"

@@ -6,9 +6,7 @@
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
-using namespace stormcell;
-using stormcell::testing::Random;
-
+namespace stormcell::testing::dim_test {
 namespace {
 const std::vector<std::string> kSymbols{"N", "T", "P"};
 
@@ -73,5 +71,9 @@ class DimTest : public QObject {
             !said_of(std::string(5000, '1')).empty());
   }
 };
+
 STORMCELL_TEST(DimTest)
+
+}  // namespace stormcell::testing::dim_test
+
 #include "dim_test.moc"

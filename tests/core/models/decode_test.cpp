@@ -12,9 +12,7 @@
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::decode_test {
 namespace {
 
 std::string fixture(const std::string& name) { return reference_path(name); }
@@ -301,5 +299,9 @@ class DecodeTest : public QObject {
     QVERIFY(complaint([&] { decoder.run(in, std::vector<SequenceId>{sequences[0], sequences[0]}); }) != "");
   }
 };
+
 STORMCELL_TEST(DecodeTest)
+
+}  // namespace stormcell::testing::decode_test
+
 #include "decode_test.moc"

@@ -7,9 +7,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::livesr_test {
 namespace {
 
 const std::string kSmall =
@@ -108,5 +106,9 @@ class LivesrTest : public QObject {
     QVERIFY2(came.find("pixels.mean") != std::string::npos, came.c_str());
   }
 };
+
 STORMCELL_TEST(LivesrTest)
+
+}  // namespace stormcell::testing::livesr_test
+
 #include "livesr_test.moc"

@@ -9,9 +9,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::task_moe_test {
 namespace {
 
 std::vector<Node> routers_of(const Graph& graph) {
@@ -77,5 +75,9 @@ class TaskMoeTest : public QObject {
     QVERIFY2(came.contains(says), qPrintable(came));
   }
 };
+
 STORMCELL_TEST(TaskMoeTest)
+
+}  // namespace stormcell::testing::task_moe_test
+
 #include "task_moe_test.moc"

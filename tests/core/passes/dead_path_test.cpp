@@ -13,9 +13,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::dead_path_test {
 namespace {
 
 const Pass& dead_path() { return *find_pass("dead-path"); }
@@ -465,5 +463,9 @@ class DeadPathTest : public QObject {
     }
   }
 };
+
 STORMCELL_TEST(DeadPathTest)
+
+}  // namespace stormcell::testing::dead_path_test
+
 #include "dead_path_test.moc"

@@ -13,9 +13,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-using namespace stormcell;
-using namespace stormcell::testing;
-
+namespace stormcell::testing::reorder_test {
 namespace {
 
 /// Holds what the side work of `exit` is besides for those that go on.
@@ -194,5 +192,9 @@ class ReorderTest : public QObject {
     QVERIFY(applied > (kSanitized ? 5 : 20));
   }
 };
+
 STORMCELL_TEST(ReorderTest)
+
+}  // namespace stormcell::testing::reorder_test
+
 #include "reorder_test.moc"

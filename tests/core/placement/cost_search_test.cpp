@@ -12,7 +12,7 @@
 #include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::cost_search_test {
 namespace {
 
 constexpr int32_t kLayers = 3, kBranches = 32, kRanks = 8, kK = 4;
@@ -148,6 +148,6 @@ class CostSearchTest : public QObject {
 
 STORMCELL_TEST(CostSearchTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::cost_search_test
 
 #include "cost_search_test.moc"

@@ -11,7 +11,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::joint_test {
 namespace {
 
 constexpr int32_t kLayers = 6, kBranches = 32, kRanks = 4, kTokens = 400;
@@ -188,6 +188,6 @@ class JointTest : public QObject {
 
 STORMCELL_TEST(JointTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::joint_test
 
 #include "joint_test.moc"

@@ -12,7 +12,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::placed_steps_test {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3, kLayers = 3;
@@ -211,6 +211,6 @@ class PlacedStepsTest : public QObject {
 
 STORMCELL_TEST(PlacedStepsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::placed_steps_test
 
 #include "placed_steps_test.moc"

@@ -11,7 +11,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::placement_edit_test {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3, kLayers = 4;
@@ -275,6 +275,6 @@ class PlacementEditTest : public QObject {
 
 STORMCELL_TEST(PlacementEditTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::placement_edit_test
 
 #include "placement_edit_test.moc"

@@ -4,7 +4,7 @@
 
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::placement_test {
 
 class PlacementTest : public QObject {
   Q_OBJECT
@@ -47,6 +47,6 @@ class PlacementTest : public QObject {
 
 STORMCELL_TEST(PlacementTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::placement_test
 
 #include "placement_test.moc"

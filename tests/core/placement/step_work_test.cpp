@@ -13,7 +13,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::step_work_test {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kK = 3;
@@ -408,6 +408,6 @@ class StepWorkTest : public QObject {
 
 STORMCELL_TEST(StepWorkTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::step_work_test
 
 #include "step_work_test.moc"

@@ -10,7 +10,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::traffic_test {
 namespace {
 
 constexpr int32_t kBranches = 12, kRanks = 6, kNodes = 2, kEach = kRanks / kNodes, kK = 3, kLayers = 3;
@@ -137,6 +137,6 @@ class TrafficTest : public QObject {
 
 STORMCELL_TEST(TrafficTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::traffic_test
 
 #include "traffic_test.moc"

@@ -6,7 +6,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::each_phase_test {
 namespace {
 
 constexpr int32_t kBranches = 8, kCells = 16;
@@ -88,6 +88,6 @@ class EachPhaseTest : public QObject {
 
 STORMCELL_TEST(EachPhaseTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::each_phase_test
 
 #include "each_phase_test.moc"

@@ -11,7 +11,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::session_products_test {
 namespace {
 
 constexpr int64_t kHidden = 48, kFfn = 160;
@@ -188,6 +188,6 @@ class SessionProductsTest : public QObject {
 
 STORMCELL_TEST(SessionProductsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::session_products_test
 
 #include "session_products_test.moc"

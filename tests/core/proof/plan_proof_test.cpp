@@ -20,6 +20,7 @@
 #include "core/models/model.h"
 #include "core/passes/pipeline.h"
 #include "tests/testing/random_graph.h"
+#include "tests/testing/sanitized.h"
 #include "tests/testing/testing.h"
 #include "tests/testing/wrong_plans.h"
 
@@ -173,8 +174,10 @@ class PlanProofTest : public QObject {
           outcome.needs.seconds);
     QVERIFY2(outcome.equal == true, (outcome.difference + outcome.reason).c_str());
     QCOMPARE(outcome.branches_without_cells, int64_t{0});
-    for (const WrongPlan& wrong : all_wrong(plan))
-      QVERIFY2(proof.prove(wrong.graph).equal == false, ("not found: " + wrong.mistake).c_str());
+    // A sanitizer looks at the code that each of them runs: every third is enough for it.
+    const std::vector<WrongPlan> all = all_wrong(plan);
+    for (size_t i = 0; i < all.size(); i += kSanitized ? 3 : 1)
+      QVERIFY2(proof.prove(all[i].graph).equal == false, ("not found: " + all[i].mistake).c_str());
   }
 
   void planted_mistakes_are_found() {
@@ -183,8 +186,8 @@ class PlanProofTest : public QObject {
     // Compilers evaluate the arguments of draws in orders of their own, so in some builds a few of these have an effect.
     std::vector<std::string> without_effect;
     for (const Unseen& unseen : kWithoutEffect) without_effect.emplace_back(unseen.mistake);
-    for (uint64_t seed = 0; seed < 110; ++seed) {
-      const RandomCase from = make_random_case(seed);
+    for (int seed = 0; seed < drawn(110); ++seed) {
+      const RandomCase from = make_random_case(static_cast<uint64_t>(seed));
       const Progress unseen;
       PlanProof proof(std::make_shared<Graph>(from.graph), *from.weights, extents_of(from), even_branches(from.graph),
                       kAmple, unseen);
@@ -201,7 +204,7 @@ class PlanProofTest : public QObject {
       QVERIFY(!proof.differs_again(from.graph));
     }
     QVERIFY2(unfound.empty(), unfound.c_str());
-    QVERIFY2(found >= 500, std::to_string(found).c_str());
+    QVERIFY2(found >= (kSanitized ? 100 : 500), std::to_string(found).c_str());
   }
 
   void a_difference_below_every_tolerance_is_found() {

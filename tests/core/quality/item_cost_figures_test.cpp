@@ -15,7 +15,7 @@
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::item_cost_figures_test {
 namespace {
 
 bool near(double a, double b) { return std::fabs(a - b) < 1e-9; }
@@ -268,5 +268,5 @@ class ItemCostFiguresTest : public QObject {
 
 STORMCELL_TEST(ItemCostFiguresTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::item_cost_figures_test
 #include "item_cost_figures_test.moc"

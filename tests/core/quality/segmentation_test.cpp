@@ -12,7 +12,7 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::segmentation_test {
 namespace {
 
 constexpr int64_t kSide = 2, kPixels = kSide * kSide, kClasses = 3, kPictures = 3;
@@ -213,6 +213,6 @@ class SegmentationTest : public QObject {
 
 STORMCELL_TEST(SegmentationTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::segmentation_test
 
 #include "segmentation_test.moc"

@@ -14,7 +14,7 @@
 #include "tests/testing/file_bytes.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::super_resolution_test {
 namespace {
 
 constexpr int64_t kSide = 2, kValues = kSide * kSide;
@@ -244,6 +244,6 @@ class SuperResolutionTest : public QObject {
 
 STORMCELL_TEST(SuperResolutionTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::super_resolution_test
 
 #include "super_resolution_test.moc"

@@ -17,7 +17,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::budget_test {
 namespace {
 
 std::shared_ptr<const Program> program_of(const RandomCase& c) {
@@ -289,5 +289,5 @@ class BudgetTest : public QObject {
 };
 STORMCELL_TEST(BudgetTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::budget_test
 #include "budget_test.moc"

@@ -12,7 +12,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::memory_plan_test {
 namespace {
 
 /// Super-resolution by patches: a label sends each patch to one of `branches` chains of convolutions with residual
@@ -220,5 +220,5 @@ class MemoryPlanTest : public QObject {
 
 STORMCELL_TEST(MemoryPlanTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::memory_plan_test
 #include "memory_plan_test.moc"

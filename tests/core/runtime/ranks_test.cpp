@@ -18,7 +18,7 @@
 #include "tests/testing/graph_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::ranks_test {
 namespace {
 
 constexpr int64_t kWidth = 24, kHidden = 40, kBranches = 6, kPlaces = 6;
@@ -434,5 +434,5 @@ class RanksTest : public QObject {
 
 STORMCELL_TEST(RanksTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::ranks_test
 #include "ranks_test.moc"

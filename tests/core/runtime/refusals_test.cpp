@@ -10,7 +10,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::refusals_test {
 namespace {
 
 /// Three rows of each of two sequences, put into five places from place 1 and from place `at` on.
@@ -177,6 +177,6 @@ class RefusalsTest : public QObject {
 
 STORMCELL_TEST(RefusalsTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::refusals_test
 
 #include "refusals_test.moc"

@@ -15,7 +15,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::resume_test {
 namespace {
 
 struct Resumed {
@@ -228,5 +228,5 @@ class ResumeTest : public QObject {
 };
 STORMCELL_TEST(ResumeTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::resume_test
 #include "resume_test.moc"

@@ -12,7 +12,7 @@
 #include "tests/testing/testing.h"
 #include "tests/testing/toys.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::scores_test {
 namespace {
 
 OracleResult<float> oracle_of(const RandomCase& c) {
@@ -108,5 +108,5 @@ class ScoresTest : public QObject {
 };
 STORMCELL_TEST(ScoresTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::scores_test
 #include "scores_test.moc"

@@ -18,9 +18,11 @@ class SessionCrashTest : public QObject {
   std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
 
  private slots:
+  void initTestCase() {
 #ifdef __SANITIZE_THREAD__
-  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+    QSKIP("ThreadSanitizer cannot follow forked children that start threads");
 #endif
+  }
   void a_wal_that_cannot_be_recovered_is_named() {
     const std::string media = at("left"), path = media + "/x.storm";
     fs::permissions(folder_.path().toStdString(), fs::perms::all);

@@ -16,9 +16,11 @@ class SessionFileTest : public QObject {
   std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
 
  private slots:
+  void initTestCase() {
 #ifdef __SANITIZE_THREAD__
-  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+    QSKIP("ThreadSanitizer cannot follow forked children that start threads");
 #endif
+  }
   void paths_name_a_run_after_a_hash() {
     QCOMPARE(parse_session_path("a.storm").file, std::string("a.storm"));
     QCOMPARE(parse_session_path("a.storm#3").file, std::string("a.storm"));

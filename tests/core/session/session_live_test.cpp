@@ -16,9 +16,11 @@ class SessionLiveTest : public QObject {
   std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
 
  private slots:
+  void initTestCase() {
 #ifdef __SANITIZE_THREAD__
-  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+    QSKIP("ThreadSanitizer cannot follow forked children that start threads");
 #endif
+  }
   void a_reader_follows_a_run_that_is_being_recorded() {
     const std::string path = at("live.storm");
     const RunLayout layout = two_stacks();

@@ -18,9 +18,11 @@ class SessionRefusedTest : public QObject {
   std::string at(const std::string& name) const { return folder_.filePath(QString::fromStdString(name)).toStdString(); }
 
  private slots:
+  void initTestCase() {
 #ifdef __SANITIZE_THREAD__
-  void initTestCase() { QSKIP("ThreadSanitizer cannot follow forked children that start threads"); }
+    QSKIP("ThreadSanitizer cannot follow forked children that start threads");
 #endif
+  }
   void what_is_no_session_is_refused_and_left_alone_data() {
     QTest::addColumn<QString>("form");
     QTest::addColumn<QString>("complaint");

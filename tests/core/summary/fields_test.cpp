@@ -3,14 +3,11 @@
 #include <memory>
 #include <utility>
 
+#include "core/summary/fields.h"
 #include "core/summary/parse.h"
 #include "tests/testing/testing.h"
-#ifndef Q_MOC_RUN  // which does not read concepts
-#include "core/summary/fields.h"
-#endif
 
 namespace stormcell::testing {
-#ifndef Q_MOC_RUN
 namespace {
 
 /// Puts something into every member that no member has by default, each time something else.
@@ -152,7 +149,6 @@ void fields(auto& v, Of<Forgetful> auto& f) {
 }
 
 }  // namespace
-#endif
 
 class FieldsTest : public QObject {
   Q_OBJECT

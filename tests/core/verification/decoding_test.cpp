@@ -19,7 +19,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::decoding_test {
 namespace {
 
 constexpr int64_t kTokens = 8;
@@ -467,6 +467,6 @@ class DecodingTest : public QObject {
 
 STORMCELL_TEST(DecodingTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::decoding_test
 
 #include "decoding_test.moc"

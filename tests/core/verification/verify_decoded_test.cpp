@@ -13,7 +13,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::verify_decoded_test {
 namespace {
 
 constexpr int64_t kTokens = 8;
@@ -470,6 +470,6 @@ class VerifyDecodedTest : public QObject {
 
 STORMCELL_TEST(VerifyDecodedTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::verify_decoded_test
 
 #include "verify_decoded_test.moc"

@@ -12,7 +12,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::verify_part_test {
 namespace {
 
 /// An open state as Experiment::open() makes it, without what measures the machine.
@@ -197,5 +197,5 @@ class VerifyPartTest : public QObject {
 };
 STORMCELL_TEST(VerifyPartTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::verify_part_test
 #include "verify_part_test.moc"

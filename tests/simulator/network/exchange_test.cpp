@@ -14,7 +14,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::exchange_test {
 namespace {
 
 constexpr int32_t kBranches = 16, kK = 3;
@@ -261,6 +261,6 @@ class ExchangeTest : public QObject {
 
 STORMCELL_TEST(ExchangeTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::exchange_test
 
 #include "exchange_test.moc"

@@ -9,7 +9,7 @@
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::testing {
+namespace stormcell::testing::filling_test {
 namespace {
 
 bool near(double a, double b, double share = 1e-9) {
@@ -173,6 +173,6 @@ class FillingTest : public QObject {
 
 STORMCELL_TEST(FillingTest)
 
-}  // namespace stormcell::testing
+}  // namespace stormcell::testing::filling_test
 
 #include "filling_test.moc"

@@ -11,9 +11,9 @@ namespace {
 struct Clip {
   int x0, y0, x1, y1;
 };
-struct Tone {
+struct RasterTone {
   uint r, g, b, a;
-  explicit Tone(ImU32 c) : r(c & 255), g(c >> 8 & 255), b(c >> 16 & 255), a(c >> 24) {}
+  explicit RasterTone(ImU32 c) : r(c & 255), g(c >> 8 & 255), b(c >> 16 & 255), a(c >> 24) {}
 };
 
 void blend(QRgb& to, uint r, uint g, uint b, uint a) {
@@ -34,7 +34,7 @@ void fill_quad(QImage& target, const Clip& clip, const ImGuiAtlas& atlas, const 
   const int y0 = std::max(clip.y0, static_cast<int>(std::lround(fy0))),
             y1 = std::min(clip.y1, static_cast<int>(std::lround(fy1)));
   if (x0 >= x1 || y0 >= y1) return;
-  const Tone tone(p.col);
+  const RasterTone tone(p.col);
   const bool solid = p.uv.x == q.uv.x && p.uv.y == q.uv.y;
   const float du = (q.uv.x - p.uv.x) * static_cast<float>(atlas.width) / (fx1 - fx0),
               dv = (q.uv.y - p.uv.y) * static_cast<float>(atlas.height) / (fy1 - fy0);
@@ -85,7 +85,7 @@ void fill_triangle(QImage& target, const Clip& clip, const ImDrawVert* v[3], ImV
     dx[e] = x[j] - x[i], dy[e] = y[j] - y[i];
     bias[e] = dy[e] < 0 || (dy[e] == 0 && dx[e] > 0) ? 0 : -1;
   }
-  const Tone tone[3] = {Tone(v[0]->col), Tone(v[1]->col), Tone(v[2]->col)};
+  const RasterTone tone[3] = {RasterTone(v[0]->col), RasterTone(v[1]->col), RasterTone(v[2]->col)};
   const float inverse = 1.0f / static_cast<float>(area);
   for (int py = y0; py < y1; ++py) {
     auto* line = reinterpret_cast<QRgb*>(target.scanLine(py));
@@ -99,12 +99,12 @@ void fill_triangle(QImage& target, const Clip& clip, const ImDrawVert* v[3], ImV
         inside = w[e] + bias[e] >= 0;
       }
       if (!inside) continue;
-      const auto mix = [&](uint Tone::*channel) {
+      const auto mix = [&](uint RasterTone::*channel) {
         float sum = 0.5f;
         for (int i = 0; i < 3; ++i) sum += static_cast<float>(w[i]) * inverse * static_cast<float>(tone[i].*channel);
         return static_cast<uint>(sum);
       };
-      blend(line[px], mix(&Tone::r), mix(&Tone::g), mix(&Tone::b), mix(&Tone::a));
+      blend(line[px], mix(&RasterTone::r), mix(&RasterTone::g), mix(&RasterTone::b), mix(&RasterTone::a));
     }
   }
 }

@@ -7,7 +7,7 @@
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::cpu::testing {
+namespace stormcell::cpu::testing::conv2d_test {
 namespace {
 
 struct Named {
@@ -138,8 +138,8 @@ class Conv2dTest : public QObject {
   }
 };
 
-}  // namespace stormcell::cpu::testing
+}  // namespace stormcell::cpu::testing::conv2d_test
 
-using stormcell::cpu::testing::Conv2dTest;
+using stormcell::cpu::testing::conv2d_test::Conv2dTest;
 STORMCELL_TEST(Conv2dTest)
 #include "conv2d_test.moc"

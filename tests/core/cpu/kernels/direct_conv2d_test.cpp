@@ -8,7 +8,7 @@
 #include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::cpu::testing {
+namespace stormcell::cpu::testing::direct_conv2d_test {
 namespace {
 
 using stormcell::testing::NonTemporalResults;
@@ -172,8 +172,8 @@ class DirectConv2dTest : public QObject {
   }
 };
 
-}  // namespace stormcell::cpu::testing
+}  // namespace stormcell::cpu::testing::direct_conv2d_test
 
-using stormcell::cpu::testing::DirectConv2dTest;
+using stormcell::cpu::testing::direct_conv2d_test::DirectConv2dTest;
 STORMCELL_TEST(DirectConv2dTest)
 #include "direct_conv2d_test.moc"

@@ -10,7 +10,7 @@
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::cpu::testing {
+namespace stormcell::cpu::testing::grouped_maps_test {
 namespace {
 
 // Branches with 0, 1, 3, 2, 0 and 5 maps; the fourth is absent, and so is the fifth.
@@ -244,8 +244,8 @@ class GroupedMapsTest : public QObject {
   }
 };
 
-}  // namespace stormcell::cpu::testing
+}  // namespace stormcell::cpu::testing::grouped_maps_test
 
-using stormcell::cpu::testing::GroupedMapsTest;
+using stormcell::cpu::testing::grouped_maps_test::GroupedMapsTest;
 STORMCELL_TEST(GroupedMapsTest)
 #include "grouped_maps_test.moc"

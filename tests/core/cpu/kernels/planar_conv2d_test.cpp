@@ -8,7 +8,7 @@
 #include "tests/core/cpu/kernels/kernel_case.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::cpu::testing {
+namespace stormcell::cpu::testing::planar_conv2d_test {
 namespace {
 
 struct Named {
@@ -169,8 +169,8 @@ class PlanarConv2dTest : public QObject {
   }
 };
 
-}  // namespace stormcell::cpu::testing
+}  // namespace stormcell::cpu::testing::planar_conv2d_test
 
-using stormcell::cpu::testing::PlanarConv2dTest;
+using stormcell::cpu::testing::planar_conv2d_test::PlanarConv2dTest;
 STORMCELL_TEST(PlanarConv2dTest)
 #include "planar_conv2d_test.moc"

@@ -8,7 +8,7 @@
 #include "tests/testing/non_temporal_results.h"
 #include "tests/testing/testing.h"
 
-namespace stormcell::cpu::testing {
+namespace stormcell::cpu::testing::separable_conv2d_test {
 namespace {
 
 using stormcell::testing::NonTemporalResults;
@@ -93,8 +93,8 @@ class SeparableConv2dTest : public QObject {
   }
 };
 
-}  // namespace stormcell::cpu::testing
+}  // namespace stormcell::cpu::testing::separable_conv2d_test
 
-using stormcell::cpu::testing::SeparableConv2dTest;
+using stormcell::cpu::testing::separable_conv2d_test::SeparableConv2dTest;
 STORMCELL_TEST(SeparableConv2dTest)
 #include "separable_conv2d_test.moc"
