@@ -76,10 +76,6 @@ class ChoiceStore {
   int32_t none_ = 0;   ///< ids from here on are no branches: none chosen, router not met
 };
 
-/// Score distance of the last chosen and the first not chosen branch for a decision's i-th cell, recorded or computed
-/// from the scores of all branches. Not a number: neither is there.
-float margin_of_cell(const DecisionRecord& decision, int64_t i, const TraceRouter& router);
-
 enum class KeepMargins : uint8_t { no, yes };
 
 /// Takes the choices of all cells, and details of a sample.

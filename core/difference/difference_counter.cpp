@@ -1,7 +1,6 @@
 #include "core/difference/difference_counter.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "core/cell/decision.h"
@@ -27,32 +26,6 @@ int32_t stack_end(const CellIndex& index) {
 }
 
 }  // namespace
-
-void MarginBins::add(double margin) {
-  if (std::isnan(margin)) return;
-  const double power = margin > 0 ? std::log2(margin) : kFirstPower;
-  ++count[static_cast<size_t>(std::clamp((power - kFirstPower) * 4, 0.0, kBins - 1.0))];
-}
-int64_t MarginBins::total() const {
-  int64_t sum = 0;
-  for (const int64_t n : count) sum += n;
-  return sum;
-}
-double MarginBins::begin_of(int32_t bin) { return std::exp2(kFirstPower + bin / 4.0); }
-double MarginBins::quantile(double share) const {
-  const double wanted = share * static_cast<double>(total());
-  int64_t sum = 0;
-  for (int32_t bin = 0; bin < kBins; ++bin) {
-    sum += count[bin];
-    if (sum > 0 && static_cast<double>(sum) >= wanted) return begin_of(bin + 1);
-  }
-  return 0;
-}
-int64_t MarginBins::up_to(double margin) const {
-  int64_t sum = 0;
-  for (int32_t bin = 0; bin < kBins && begin_of(bin + 1) <= margin * 1.0000001; ++bin) sum += count[bin];
-  return sum;
-}
 
 PositionGroups::PositionGroups(int32_t end) {
   while ((end - 1) / width >= kMost) width *= 2;
@@ -138,8 +111,8 @@ void DifferenceCounter::count(const TraceCells& table, const DecisionRecord& d, 
     if (at >= std::ssize(rows_) || rows_[at].cell_a < 0) continue;
     Row& row = rows_[at];
     if (row.sampled >= 0) keep(row, d, i);
-    const float margin =
-        has_margins ? margin_of_cell(d, i, router) : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
+    const float margin = has_margins ? margin_of_cell(d, i, router.branches, router.fan_out)
+                                     : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
     compare(row, pair, d.choice.subspan(i * k, k), margin);
   }
   (void)table;

@@ -6,25 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "core/cell/margins.h"
 #include "core/difference/cell_index.h"
 #include "core/difference/choice_store.h"
 #include "core/difference/request_pairs.h"
 #include "core/difference/router_pairs.h"
 
 namespace stormcell {
-
-/// Margins by their size: four bins for each power of two.
-struct MarginBins {
-  static constexpr int32_t kBins = 256, kFirstPower = -44;
-  std::array<int64_t, kBins> count{};
-  void add(double margin);
-  int64_t total() const;
-  /// Upper end of the bin that holds the quantile; 0: empty.
-  double quantile(double share) const;
-  static double begin_of(int32_t bin);
-  /// How many lie in bins that end at `margin` or before.
-  int64_t up_to(double margin) const;
-};
 
 /// Positions of requests in at most 64 groups of equal width, a power of two.
 struct PositionGroups {

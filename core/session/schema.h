@@ -10,7 +10,7 @@
 namespace stormcell {
 
 inline constexpr int32_t kApplicationId = kSessionApplicationId;
-inline constexpr int32_t kSchemaVersion = 8;
+inline constexpr int32_t kSchemaVersion = 9;
 
 // Keys are computed, so that neither a decision nor a batch needs an index.
 inline constexpr int64_t kMostRouters = 4096, kMostSpaces = 64, kMostBatches = int64_t{1} << 32,
