@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/base/pair_chance.h"
 #include "core/chance/count_tail.h"
@@ -14,26 +15,55 @@ namespace {
 
 /// Pairs nearer to their expectation than so many deviations are not looked at: they could never be called.
 constexpr double kFewestDeviations = 2.5;
+/// No pair of a smaller expectation can be too rare.
+constexpr double kFewestExpected = 1;
+
+double deviations_from(double expected, double of) {
+  return kFewestDeviations * std::sqrt(expected * (1 - expected / of));
+}
 
 /// P(X >= count) of a binomial with this expectation; 1 if it is not worth a look.
 double above_chance(int64_t count, double expected, double of) {
-  const double cells = static_cast<double>(count);
-  if (expected <= 0 || expected >= of ||
-      cells < expected + kFewestDeviations * std::sqrt(expected * (1 - expected / of)))
+  if (expected <= 0 || expected >= of || static_cast<double>(count) < expected + deviations_from(expected, of))
     return 1;
   return binomial_from(count, of, expected / of);
 }
+/// P(X <= count) likewise.
+double below_chance(int64_t count, double expected, double of) {
+  if (expected <= 0 || expected >= of || static_cast<double>(count) > expected - deviations_from(expected, of))
+    return 1;
+  return binomial_to(count, of, expected / of);
+}
 
-void call(PairsBesideChance& out, int64_t verdicts) {
-  auto& beyond = out.beyond;
-  const auto many = static_cast<double>(out.tested);
-  for (const PairBeyondChance& pair : beyond) out.p_value = std::min(out.p_value, pair.p_value * many);
-  std::erase_if(beyond, [&](const PairBeyondChance& p) {
+int64_t count_in(const PairTable& table, int32_t from, int32_t to) {
+  const auto at = std::lower_bound(
+      table.entries.begin(), table.entries.end(), std::pair(from, to),
+      [](const PairCount& pair, const auto& wanted) { return std::pair(pair.from, pair.to) < wanted; });
+  return at != table.entries.end() && at->from == from && at->to == to ? at->count : 0;
+}
+
+/// Branches that have any, the largest counts first.
+std::vector<int32_t> by_count(const std::vector<int64_t>& counts) {
+  std::vector<int32_t> order;
+  for (int32_t b = 0; b < std::ssize(counts); ++b)
+    if (counts[b] > 0) order.push_back(b);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return counts[a] > counts[b]; });
+  return order;
+}
+
+/// Leaves those that are called, the smallest p-value first.
+void call(std::vector<PairBeyondChance>& pairs, double many, int64_t verdicts) {
+  std::erase_if(pairs, [&](const PairBeyondChance& p) {
     return p.p_value * many * static_cast<double>(verdicts) > kFalseCalls;
   });
-  std::sort(beyond.begin(), beyond.end(), [](const auto& a, const auto& b) {
+  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.p_value, a.from, a.to) < std::tuple(b.p_value, b.from, b.to);
   });
+}
+void call(PairsBesideChance& out, int64_t verdicts) {
+  const auto many = static_cast<double>(out.tested);
+  for (const PairBeyondChance& pair : out.beyond) out.p_value = std::min(out.p_value, pair.p_value * many);
+  call(out.beyond, many, verdicts), call(out.rarer, many, verdicts);
 }
 
 }  // namespace
@@ -57,6 +87,18 @@ PairsBesideChance transitions_beside_chance(const PairTable& transitions, int32_
     const double p = above_chance(pair.count, expected, all / std::max(next_k, 1));
     if (p < 1) out.beyond.push_back({pair.from, pair.to, pair.count, p});
   }
+  // Pairs without cells too. As many pairs as there are can have an expectation of 1, so this ends early.
+  const std::vector<int32_t> from_order = by_count(from), to_order = by_count(to);
+  for (const int32_t i : from_order) {
+    const auto all = static_cast<double>(from[i]);
+    for (const int32_t j : to_order) {
+      const double expected = following_by_chance(all, static_cast<double>(to[j]), pairs);
+      if (expected < kFewestExpected) break;
+      const int64_t count = count_in(transitions, i, j);
+      const double p = below_chance(count, expected, all / std::max(next_k, 1));
+      if (p < 1) out.rarer.push_back({i, j, count, p});
+    }
+  }
   call(out, verdicts);
   return out;
 }
@@ -76,6 +118,17 @@ PairsBesideChance coactivation_beside_chance(const PairTable& together, int32_t 
     const double p = above_chance(pair.count, expected, cells);
     if (p < 1) out.beyond.push_back({pair.from, pair.to, pair.count, p});
   }
+  const std::vector<int32_t> order = by_count(pairs_of);
+  for (size_t i = 0; i < order.size(); ++i)
+    for (size_t j = i + 1; j < order.size(); ++j) {
+      const auto [a, b] = std::minmax(order[i], order[j]);
+      const double expected =
+          together_by_chance(static_cast<double>(pairs_of[a]), static_cast<double>(pairs_of[b]), pairs);
+      if (expected < kFewestExpected) break;
+      const int64_t count = count_in(together, a, b);
+      const double p = below_chance(count, expected, cells);
+      if (p < 1) out.rarer.push_back({a, b, count, p});
+    }
   call(out, verdicts);
   return out;
 }

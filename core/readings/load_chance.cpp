@@ -10,7 +10,7 @@ namespace stormcell {
 int64_t chance_questions(const RunLayout& layout) {
   const bool several =
       std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.fan_out > 1; });
-  return 1 + !layout.edges.empty() + several;
+  return 1 + 2 * (!layout.edges.empty() + several);
 }
 
 JudgedLoads judge_run_loads(const RunLayout& layout, const std::vector<std::span<const int64_t>>& loads,

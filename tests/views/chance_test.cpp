@@ -1,4 +1,4 @@
-// Chance in views: what even routers can do is grey in overview, heatmap and transitions, what they cannot is not.
+// Chance in views: what even routers can do is grey, what they cannot is not.
 #include <QTemporaryDir>
 #include <algorithm>
 #include <array>
@@ -15,6 +15,8 @@
 #include "views/overview/overview_page.h"
 #include "views/overview/overview_table.h"
 #include "views/transitions/transitions_model.h"
+#include "views/transitions/transitions_painter.h"
+#include "views/transitions/transitions_picture.h"
 
 namespace stormcell::views {
 namespace {
@@ -135,15 +137,56 @@ class ChanceInViewsTest : public QObject {
     for (int from = 0; from < 4; ++from)
       for (int to = 0; to < 4; ++to) {
         QVERIFY(by_loads.is_grey(from, to));
-        QCOMPARE(followed.is_grey(from, to), from != to);
+        QCOMPARE(followed.beside_chance(from, to), from == to ? PairBeside::more_often : PairBeside::more_rarely);
       }
-    QVERIFY(followed.title.contains("grey") && describe(followed, 2, 2).contains("beyond chance"));
+    QVERIFY(by_loads.title.contains("grey: within chance") && describe(by_loads, 2, 2).contains("; within chance"));
+    QVERIFY(describe(followed, 2, 2).contains("more often than by chance"));
     const Table table = make_table(*following);
-    QCOMPARE(table.columns.back().name, QString("beyond chance"));
+    QCOMPARE(table.columns.back().name, QString("beside chance"));
     for (const auto& row : table.rows)
-      QCOMPARE(std::get<QString>(row.back()), QString(row[2] == row[4] ? "yes" : "no"));
+      QCOMPARE(std::get<QString>(row.back()),
+               QString(row[2] == row[4] ? "more often than by chance" : "more rarely than by chance"));
     // Pairs that nobody judged are in colour.
     QVERIFY(!make_pairs({2, 2, {{0, 0, 5}}, 5, 1}, "a", "b", PairValue::share, false).is_grey(0, 0));
+  }
+
+  void the_lift_of_rare_pairs_has_its_other_colour() {
+    const auto following = read_routing_flow(following_, 1, {0, -1}, {}, 1000);
+    const PairMatrix lift = make_pairs(following->transitions, "a", "b", PairValue::lift, false);
+    for (int from = 0; from < 4; ++from)
+      for (int to = 0; to < 4; ++to)
+        QVERIFY(!lift.is_grey(from, to) && (lift.tone[lift.at(from, to)] > 0) == (from == to));
+    // A pair that no cell took is one too, if chance has it.
+    PairedTokens none = kFollowing;
+    none[0][0] += none[0][3], none[0][3] = 0;
+    const auto flow = read_routing_flow(planted_session(folder_, "none", none), 1, {0, -1}, {}, 1000);
+    QCOMPARE(flow->transitions.absent.size(), size_t{1});
+    const PairMatrix absent = make_pairs(flow->transitions, "a", "b", PairValue::lift, false);
+    QVERIFY(absent.beside_chance(0, 3) == PairBeside::more_rarely && absent.tone[absent.at(0, 3)] == -1.f);
+    QCOMPARE(make_table(*flow).rows.size(), size_t{16});
+  }
+
+  void ribbons_that_loads_alone_explain_are_grey() {
+    const auto skewed = read_routing_flow(skewed_, 1, {0, -1}, {}, 1000),
+               following = read_routing_flow(following_, 1, {0, -1}, {}, 1000);
+    const FlowRibbons by_loads = make_ribbons(*skewed), followed = make_ribbons(*following);
+    QCOMPARE(by_loads.ribbons.size(), size_t{16});
+    for (const FlowRibbons::Ribbon& r : by_loads.ribbons) QCOMPARE(r.beside, PairBeside::within);
+    for (const FlowRibbons::Ribbon& r : followed.ribbons)
+      QCOMPARE(r.beside, r.from == r.to ? PairBeside::more_often : PairBeside::more_rarely);
+    QVERIFY(by_loads.has_grey() && flow_caption(by_loads).contains("grey: within chance"));
+    QVERIFY(!followed.has_grey() && !flow_caption(followed).contains("grey: within chance"));
+    // The same ribbons in colour are another picture.
+    TransitionsPicture picture;
+    picture.set_data({}, by_loads, {});
+    const QImage grey = draw(picture, {720, 480});
+    FlowRibbons coloured = by_loads;
+    for (FlowRibbons::Ribbon& r : coloured.ribbons) r.beside = PairBeside::more_often;
+    picture.set_data({}, coloured, {});
+    QVERIFY(grey != draw(picture, {720, 480}));
+    // The strongest ones among too many keep their verdict.
+    QVERIFY(std::ranges::all_of(make_ribbons(*following, 4).ribbons,
+                                [](const auto& r) { return r.beside == PairBeside::more_often; }));
   }
 };
 
