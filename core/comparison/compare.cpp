@@ -10,6 +10,7 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/comparison/compare_chance.h"
 #include "core/comparison/counted_over.h"
 #include "core/comparison/figure_kinds.h"
 #include "core/comparison/placement_terms.h"
@@ -263,6 +264,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   warn_where_models_differ(a, b, c);
   point_to_diff(a, b, c.warnings);
   c.same_data = !warn_where_data_differ(a, b, c.warnings);
+  mark_within_chance(a.chances, b.chances, c);
   const UnlikeCounts unlike = unlike_counts(a, b);
   c.warnings.insert(c.warnings.end(), unlike.warnings.begin(), unlike.warnings.end());
   if (!unlike.same_batches) c.same_data = false;
@@ -294,7 +296,8 @@ std::string to_json(const Comparison& comparison) {
                     {"ci95", or_null(row.ci95)},
                     {"significant", or_null(row.significant)},
                     {"between_runs", or_null(row.between_runs)},
-                    {"comparable", row.comparable}});
+                    {"comparable", row.comparable},
+                    {"within_chance", or_null(row.within_chance)}});
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)
