@@ -133,6 +133,16 @@ float ChoiceStore::margin(int32_t router, int64_t cell) const {
   return std::bit_cast<float>(static_cast<uint32_t>(margins[cell]) << 16);
 }
 
+std::vector<float> scores_of(const DecisionRecord& d, int64_t i, int32_t branches, std::span<const int32_t> wanted) {
+  if (d.scores.empty() || (d.score_columns > 0 && d.score_columns != branches)) return {};
+  std::vector<float> scores;
+  for (const int32_t branch : wanted) {
+    if (branch < 0 || branch >= branches) return {};  // only the other side has it
+    scores.push_back(d.scores[i * branches + branch]);
+  }
+  return scores;
+}
+
 std::span<const float> ChoiceStore::weights(int32_t router, int64_t cell) const {
   const Router& r = routers_[router];
   const Stack& stack = stacks_[r.stack];
@@ -178,7 +188,8 @@ void ChoiceReader::batch(std::span<const TraceCells> cells, std::span<const Deci
         const int64_t cell = first + row_of_cell(d, static_cast<int64_t>(i));
         store_.set(d.router, cell, d.choice.subspan(i * k, k));
         if (margins_ == KeepMargins::yes)
-          store_.set_margin(d.router, cell, margin_of_cell(d, static_cast<int64_t>(i), router.branches, router.fan_out));
+          store_.set_margin(d.router, cell,
+                            margin_of_cell(d, static_cast<int64_t>(i), router.branches, router.fan_out));
         if (d.weight.empty() && d.scores.empty()) continue;
         store_.set_details(d.router, cell, d.weight.empty() ? d.weight : d.weight.subspan(i * k, k),
                            d.scores.empty() ? d.scores : d.scores.subspan(i * columns, columns));

@@ -93,6 +93,10 @@ class ChoiceReader : public TraceSink {
   const KeepMargins margins_;
 };
 
+/// Scores that a decision has of some branches for its i-th cell; empty: it has no score for each branch.
+std::vector<float> scores_of(const DecisionRecord& decision, int64_t i, int32_t branches,
+                             std::span<const int32_t> wanted);
+
 /// Row of a decision's i-th cell in its batch's table.
 inline int64_t row_of_cell(const DecisionRecord& d, int64_t i) { return d.ancestor.empty() ? i : d.ancestor[i]; }
 

@@ -187,7 +187,7 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   if (f.compared == 0)
     bad_input(f.b, "shares no choice with " + f.a + ": no router met the same cell in both",
               "record the same tokens in both");
-  f.samples = list_samples(input, counter, {*a, *b});
+  f.samples = list_samples(input, counter, {*a, *b}, progress);
   set_tokens(input, counter, {*a, *b}, f.sequences);
   HeldParts held = held_by(input);
   held.margins = f.margins.has_value();

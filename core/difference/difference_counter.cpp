@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/cell/decision.h"
+#include "core/difference/named_cells.h"
 
 namespace stormcell {
 namespace {
@@ -113,9 +114,17 @@ void DifferenceCounter::count(const TraceCells& table, const DecisionRecord& d, 
     if (row.sampled >= 0) keep(row, d, i);
     const float margin = has_margins ? margin_of_cell(d, i, router.branches, router.fan_out)
                                      : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
+    const size_t listed = listed_.size();
     compare(row, pair, d.choice.subspan(i * k, k), margin);
+    if (listed_.size() > listed) add_scores(d, i, router.branches, listed_.back());
   }
   (void)table;
+}
+
+void DifferenceCounter::add_scores(const DecisionRecord& d, int64_t i, int32_t branches, ListedCell& cell) {
+  DiffSample both;
+  both.a = cell.a, both.b = cell.b;
+  cell.scores = scores_of(d, i, branches, both.either());
 }
 
 void DifferenceCounter::compare(Row& row, int32_t pair, std::span<const int32_t> choice, float margin) {
@@ -155,7 +164,7 @@ void DifferenceCounter::compare(Row& row, int32_t pair, std::span<const int32_t>
   ++layer.differing_at[group];
   if (layer.differing_at[group] <= in_.listed_each && std::ssize(listed_) < kMostListed)
     listed_.push_back(
-        {pair, group, sequences_[row.request].request, row.position, row.first >= 0, margin, ids_, other_});
+        {pair, group, sequences_[row.request].request, row.position, row.first >= 0, margin, ids_, other_, {}});
   if (!differs_.empty()) ++differs_[of_request];
   if (row.first >= 0) {
     ++consequences_;

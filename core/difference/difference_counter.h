@@ -58,6 +58,7 @@ struct ListedCell {
   bool consequence = false;   ///< an earlier router's choices of the cell differ too
   float margin = 0;           ///< not a number: not recorded
   std::vector<int32_t> a, b;  ///< branches in the order of the recording
+  std::vector<float> scores;  ///< in b, of the branches of a and then those that b alone has; empty: not recorded
 };
 
 struct CounterInput {
@@ -99,6 +100,7 @@ class DifferenceCounter : public TraceSink {
   void place_rows(const TraceCells& table);
   void count(const TraceCells& table, const DecisionRecord& decision, int32_t pair);
   void compare(Row& row, int32_t pair, std::span<const int32_t> choice, float margin);
+  static void add_scores(const DecisionRecord& decision, int64_t i, int32_t branches, ListedCell& cell);
   void keep(const Row& row, const DecisionRecord& decision, int64_t i);
 
   CounterInput in_;

@@ -90,7 +90,7 @@ class DifferenceReportTest : public QObject, private testing::ReportPages {
                              "engine &amp; co.st",
                              "<dd>17.5 %",
                              "7 of 40 choices of cells",
-                             "<dt>begin anew</dt><dd>6",
+                             "<dt>where a difference begins</dt><dd>6",
                              "<dt>near ties</dt><dd>2",
                              "<dt>consequences</dt><dd>1",
                              "<code>layer.&lt;0&gt;</code>",
