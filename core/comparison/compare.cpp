@@ -15,6 +15,7 @@
 #include "core/comparison/figure_kinds.h"
 #include "core/comparison/placement_terms.h"
 #include "core/comparison/run_terms.h"
+#include "core/comparison/same_requests.h"
 #include "core/comparison/summary_figures.h"
 #include "core/comparison/timed_difference.h"
 #include "core/summary/summary_json.h"
@@ -213,17 +214,10 @@ void bar_times(Comparison& c) {
   bar(c, [](const ComparedFigure& row) { return is_of_time(row.figure); });
 }
 
-/// Two imports with equally many choices: the same requests in two engines, as far as their figures say.
 void point_to_diff(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
-  const auto choices_of = [](const SummaryFigures& f) {
-    const auto at = f.value_of.find("rows_read");
-    return at != f.value_of.end() && f.summary->value("schema", std::string()).starts_with("stormcell.import/")
-               ? at->second
-               : 0;
-  };
-  if (choices_of(a) > 0 && choices_of(a) == choices_of(b))
-    warnings.push_back("both are recordings of equally many choices: stormcell diff " + a.name + " " + b.name +
-                       " compares them token by token");
+  if (of_the_same_requests(a, b))
+    warnings.push_back("both are recordings of the same requests: use stormcell diff " + a.name + " " + b.name +
+                       ", which compares them token by token");
 }
 
 }  // namespace

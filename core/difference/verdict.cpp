@@ -78,17 +78,21 @@ FoundCause agreement_of(const DifferenceFigures& f) {
   return cause;
 }
 
+std::string with_servers(const char* advice, const std::string& servers) {
+  return servers.empty() ? advice : std::string(advice) + "; " + servers;
+}
+
 void tell_missing(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& verdict) {
   std::string record;
   if (f.differing > 0 && !held.margins && verdict.cause.empty()) {
     verdict.cannot_be_told.emplace_back(to_text(DiffCause::router_precision));
-    record = kRecordScores;
+    record = with_servers(kRecordScores, held.margins_how);
   }
   if (!held.weights) {
     for (const DiffCause cause :
          {DiffCause::softmax_order, DiffCause::not_renormalised, DiffCause::scale_lost, DiffCause::bias_in_weights})
       verdict.cannot_be_told.emplace_back(to_text(cause));
-    add_to_list(record, kRecordWeights, "; ");
+    add_to_list(record, with_servers(kRecordWeights, held.weights_how), "; ");
   }
   verdict.record = record;
 }
@@ -125,7 +129,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
 
 void judge(const SampledChoices& sample, const HeldParts& held, DifferenceFigures& f) {
   DiffVerdict& verdict = f.verdict;
-  if (!held.margins) f.record_margins = kRecordScores;
+  if (!held.margins) f.record_margins = with_servers(kRecordScores, held.margins_how);
   std::vector<FoundCause> found;
   if (f.exchanged > 0)
     found.push_back({DiffCause::requests_exchanged, 1,

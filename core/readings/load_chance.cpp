@@ -32,7 +32,8 @@ std::optional<LoadChance> JudgedLoads::shown(size_t router) const {
   // The range is empty: nothing was drawn.
   if (of.entropy_bits.range.high <= 0) return {};
   return LoadChance{of.imbalance.range.low, of.imbalance.range.high, of.entropy_bits.range.low,
-                    of.entropy_bits.range.high, beyond[router]};
+                    of.entropy_bits.range.high, beyond[router], of.imbalance.range.middle,
+                    of.entropy_bits.range.middle};
 }
 
 LoadChances read_load_chances(const std::string& file, int64_t run, const Progress& progress) {
