@@ -142,7 +142,7 @@ void fill_counts(const CounterInput& input, const DifferenceCounter& counter, Di
   for (const std::vector<SampledCell>& cells : counter.sampled()) f.sampled_cells += std::ssize(cells);
 }
 
-/// What records the fact in the programs that wrote these; empty: nothing is known.
+/// The way to record the fact in the programs that wrote these; empty: nothing is known.
 std::string servers_text(std::string_view fact, const std::vector<const RecordingSource*>& lacking) {
   std::string text;
   for (const RecordingSource* source : lacking)

@@ -12,7 +12,7 @@ struct HeldParts {
   bool weights = false;  ///< both have weights
   bool margins = false;  ///< one has margins or scores
   bool scores = false;   ///< both have scores
-  /// What the servers of sides that lack them need for it: "engine.json: the server returns ids alone ..."; empty:
+  /// Needs of the servers whose recordings lack them: "engine.json: the server returns ids alone ..."; empty:
   /// nothing is known of these formats.
   std::string weights_how, margins_how;
 };

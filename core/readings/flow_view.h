@@ -19,11 +19,11 @@ struct BranchPairs {
     bool rarer = false;   ///< more rarely, likewise
   };
   int32_t rows = 0, columns = 0;
-  std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
-  int64_t total = 0;           ///< sum over all pairs
-  int64_t pairs = 0;           ///< how many different ones there are
-  bool judged = false;         ///< entries say whether they are beyond chance, as analyze has it
-  std::vector<Entry> absent;   ///< pairs that no cell took, although chance has them; empty unless judged
+  std::vector<Entry> entries;      ///< most cells first; where `left_out` > 0 not all of them
+  int64_t total = 0;               ///< sum over all pairs
+  int64_t pairs = 0;               ///< how many different ones there are
+  bool judged = false;             ///< entries say whether they are beyond chance, as analyze has it
+  std::vector<Entry> absent = {};  ///< pairs that no cell took, although chance has them; empty unless judged
   int64_t left_out() const { return pairs - std::ssize(entries); }
 };
 

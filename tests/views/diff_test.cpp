@@ -172,8 +172,9 @@ class DiffTest : public QObject {
   }
 
   void scores_are_beside_the_choices_of_both_engines() {
-    const std::string scored =
-        make_planted_session(at("scored.storm"), {{.margins = true, .scores = true}, {kPlanted, true, .scores = true}});
+    const std::string scored = make_planted_session(
+        at("scored.storm"),
+        {{.margins = true, .scores = true}, {.planted = kPlanted, .margins = true, .scores = true}});
     DiffView view;
     view.resize(1100, 700);
     run_load(view, two_runs(scored));
@@ -336,7 +337,7 @@ class DiffTest : public QObject {
     const std::string session =
         make_planted_session(at(scored ? "golden.storm" : "golden-plain.storm"),
                              scored ? std::vector<PlantedRun>{{.margins = true, .scores = true},
-                                                              {kPlanted, true, .scores = true}}
+                                                              {.planted = kPlanted, .margins = true, .scores = true}}
                                     : std::vector<PlantedRun>{{}, {kPlanted}});
     DiffView view;
     view.setPalette((dark ? Theme::dim() : Theme::light()).palette());

@@ -14,7 +14,7 @@ namespace {
 
 QString tr(const char* text) { return QCoreApplication::translate("Placement", text); }
 
-/// What even routers would show too is as light or dark as before, but grey.
+/// Loads within chance are as light or dark as others, but grey.
 QColor beside_chance(const QColor& color, bool within_chance) { return within_chance ? in_grey(color) : color; }
 
 void paint_headline(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const PlacementMarks& marks,

@@ -166,7 +166,7 @@ QColor colour_in_scheme(const FlowRibbons& f, const FlowRibbons::Ribbon& r, cons
   return comes ? branch_color(r.to, f.keys[step.to], theme) : branch_color(r.from, f.keys[step.from], theme);
 }
 
-/// What is within chance is as light or dark as its branch, but grey.
+/// Ribbons within chance are as light or dark as their branch, but grey.
 QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
   const QColor color = colour_in_scheme(f, r, theme);
   return r.beside == PairBeside::within ? in_grey(color) : color;

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "core/cell/margins.h"
+#include "core/session/schema.h"
 #include "core/session/sqlite.h"
 #include "tests/core/session/child_process.h"
 #include "tests/core/session/session_files.h"
