@@ -91,8 +91,8 @@ std::string pairs_text(const AnalyzeFigures& f) {
     }
   if (together.size() > 1)
     text += "\n" + table_text(together, {}) +
-            "\nx: cells that got both / pairs drawn by the loads, from 20 cells on (--json has more); by chance: the "
-            "largest of even routers, median and 95 %, in closed form\n";
+            "\nx: cells that got both / pairs drawn by the loads, from 20 cells on; by chance: the largest of even "
+            "routers, in closed form\n";
   return text;
 }
 
