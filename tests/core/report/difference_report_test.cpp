@@ -113,6 +113,14 @@ class DifferenceReportTest : public QObject, private testing::ReportPages {
       QVERIFY2(has_section(html, id), id);
   }
 
+  void scores_are_beside_the_choices_of_the_side_that_recorded_them() {
+    DifferenceFigures f = planted_difference();
+    f.samples[0].scores_b = {.5F, .25F, 2};  // of 1, 42 and 43
+    const std::string html = difference_page_of(f);
+    QVERIFY2(has(html, ">1, 42<"), "a has no scores");
+    QVERIFY(has(html, ">1 (0.5") && has(html, "), 43 (2"));
+  }
+
   void the_map_tells_no_cell_from_no_difference() {
     const std::string html = difference_page_of(planted_difference());
     QCOMPARE(boxes_of(html, "gap"), 1);   // the second router's last group
