@@ -71,7 +71,7 @@ FoundCause agreement_of(const DifferenceFigures& f) {
     cause.explained = share(*f.near_ties, f.origins);
     cause.evidence = "these recordings agree but for near ties: " + percent(share(f.differing, f.compared)) + " of " +
                      counted(f.compared, "choice") + " of cells differ, and " + with_commas(*f.near_ties) + " of the " +
-                     counted(f.origins, "cell") + " where that begins are near ties";
+                     counted(f.origins, "cell") + " where a difference begins are near ties";
     return cause;
   }
   cause.evidence = "all " + counted(f.compared, "choice") + " of cells are the same sets";
@@ -113,8 +113,8 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
   std::string evidence =
       percent(share(f.differing, f.compared)) + " of " + counted(f.compared, "choice") + " of cells differ";
   if (f.near_ties)
-    evidence += ", and of the " + counted(f.origins, "cell") + " where that begins " + with_commas(*f.near_ties) +
-                " are near ties";
+    evidence += ", and " + with_commas(*f.near_ties) + " of the " + counted(f.origins, "cell") +
+                " where a difference begins are near ties";
   if (held.margins || at_first <= kUnlike) {
     FoundCause unlike{DiffCause::unlike, 0, evidence + "; no rule tells why"};
     if (at_first <= kUnlike)

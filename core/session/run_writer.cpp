@@ -409,13 +409,14 @@ void RunWriter::State::write_totals() {
   for (const GuardTotal& g : guards) guard.bind(1, id).bind(2, int64_t{g.step}).bind(3, g.hits).bind(4, g.misses).run();
 }
 
-// Branches without cells have rows too: a query for them finds them.
+// Branches without cells have rows too: a query for them finds them. A hostile trace may name millions of branches.
 void RunWriter::State::write_rows_of_totals() {
   Statement load(session->db, "INSERT INTO run_load(router, branch, cells) VALUES(?,?,?)");
   for (size_t r = 0; r < accumulator.layout().routers.size(); ++r) {
     const std::vector<int64_t> real = accumulator.loads(static_cast<int32_t>(r)).real();
     for (size_t b = 0; b < real.size(); ++b)
-      load.bind(1, router_key(id, static_cast<int64_t>(r))).bind(2, static_cast<int64_t>(b)).bind(3, real[b]).run();
+      if (real[b] != 0 || real.size() <= kMostWithEmptyRows)
+        load.bind(1, router_key(id, static_cast<int64_t>(r))).bind(2, static_cast<int64_t>(b)).bind(3, real[b]).run();
   }
   Statement margin(session->db, "INSERT INTO run_margin(router, bin, cells) VALUES(?,?,?)");
   for (const auto& [router, bins] : margins)

@@ -20,6 +20,9 @@ inline constexpr int64_t decision_key(int64_t batch, int64_t router) { return ba
 inline constexpr int64_t space_key(int64_t batch, int64_t space) { return batch * kMostSpaces + space; }
 inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * kMostRouters + router; }
 
+/// Branches up to which those without cells have a row in run_load, too.
+inline constexpr size_t kMostWithEmptyRows = 65536;
+
 enum class FileState : uint8_t { missing, empty, something };
 /// Throws Error(bad_input) for a folder and the like. Does not open the file: closing it would drop the locks that
 /// SQLite holds on it elsewhere in this process (POSIX locks belong to process and file). `advice`: the remedy if it

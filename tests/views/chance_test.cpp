@@ -203,8 +203,8 @@ class ChanceInViewsTest : public QObject {
     run_load(view, context_of(session));
     auto* picture = dynamic_cast<PlacementPicture*>(view.picture());
     const LoadChances chances = read_load_chances(session, 1);
-    QVERIFY(!chances.empty() && picture->page().chances.size() == kLayers);
-    for (size_t layer = 0; layer < kLayers; ++layer) {
+    QVERIFY(!chances.empty() && picture->page().chances.size() == testing::kLayers);
+    for (size_t layer = 0; layer < testing::kLayers; ++layer) {
       const std::string name = "model.layers." + std::to_string(layer) + ".mlp";
       QVERIFY(picture->page().chances[layer].has_value());
       QCOMPARE(picture->page().within_chance(layer), !chances.at(name).beyond);
@@ -219,14 +219,14 @@ class ChanceInViewsTest : public QObject {
     picture->set_page(page);
     QVERIFY(in_colour != draw(*picture, {1000, 620}));
     // Another layer is grey in the strip of layers alone.
-    page.chances[page.layer]->beyond = true, page.chances[(page.layer + 1) % kLayers]->beyond = false;
+    page.chances[page.layer]->beyond = true, page.chances[(page.layer + 1) % testing::kLayers]->beyond = false;
     picture->set_page(page);
     QVERIFY(in_colour != draw(*picture, {1000, 620}));
     const Table table = make_placement_table(page);
     QCOMPARE(table.columns.back().name, QString("Beside chance"));
     for (const auto& row : table.rows) {
       QCOMPARE(row.size(), table.columns.size());
-      if (std::get<QString>(row[0]) == QString("imbalance of layer %1").arg((page.layer + 1) % kLayers))
+      if (std::get<QString>(row[0]) == QString("imbalance of layer %1").arg((page.layer + 1) % testing::kLayers))
         QCOMPARE(std::get<QString>(row.back()), QString("within chance"));
     }
   }

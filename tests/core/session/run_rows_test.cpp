@@ -153,6 +153,29 @@ class RunRowsTest : public QObject {
     reader.check();
   }
 
+  /// A hostile trace may name millions of branches; no row is written for those that nobody got.
+  void a_router_of_very_many_branches_has_rows_of_those_with_cells() {
+    const std::string path = at("many.storm");
+    RunStart start = some_run("many", one_router());
+    start.layout.routers[0].branches = 70000;
+    start.decisions = false;
+    {
+      SessionWriter writer(path, some_model());
+      auto run = writer.begin_run(start);
+      Recorder recorder({run.get()});
+      std::vector<int64_t> counts(70000);
+      counts[3] = 5, counts[69999] = 2;
+      recorder.begin_batch().add_loads({0, counts});
+      recorder.submit();
+      recorder.finish();
+      run->finish(RunStatus::finished);
+      run.reset();
+      writer.close();
+    }
+    QVERIFY((numbers_of(path, "run_loads", 1) == NumbersByRouter{{{0, 3}, 5}, {{0, 69999}, 2}}));
+    SessionReader(path).check();
+  }
+
   /// Rows say what was recorded until then.
   void a_run_that_is_stopped_in_the_middle_has_rows() {
     const std::string path = at("stopped.storm");
