@@ -42,6 +42,10 @@ int64_t count_in(const PairTable& table, int32_t from, int32_t to) {
   return at != table.entries.end() && at->from == from && at->to == to ? at->count : 0;
 }
 
+int64_t used(const std::vector<int64_t>& counts) {
+  return std::ssize(counts) - std::count(counts.begin(), counts.end(), 0);
+}
+
 /// Branches that have any, the largest counts first.
 std::vector<int32_t> by_count(const std::vector<int64_t>& counts) {
   std::vector<int32_t> order;
@@ -72,12 +76,24 @@ bool PairsBesideChance::is_beyond(int32_t from, int32_t to) const {
   return std::any_of(beyond.begin(), beyond.end(), [&](const auto& p) { return p.from == from && p.to == to; });
 }
 
+TransitionJudge::TransitionJudge(const PairTable& transitions, int32_t next_k, int64_t verdicts)
+    : from_(transitions.rows), to_(transitions.columns), next_k_(std::max(next_k, 1)) {
+  for (const PairCount& pair : transitions.entries) from_[pair.from] += pair.count, to_[pair.to] += pair.count;
+  pairs_ = static_cast<double>(transitions.total());
+  calls_ = static_cast<double>(std::max<int64_t>(used(from_) * used(to_), 1)) * static_cast<double>(verdicts);
+}
+
+PairSide TransitionJudge::side(const PairCount& pair) const {
+  const auto all = static_cast<double>(from_[pair.from]);
+  const double expected = following_by_chance(all, static_cast<double>(to_[pair.to]), pairs_), of = all / next_k_;
+  if (above_chance(pair.count, expected, of) * calls_ <= kFalseCalls) return PairSide::more_often;
+  if (below_chance(pair.count, expected, of) * calls_ <= kFalseCalls) return PairSide::more_rarely;
+  return PairSide::within;
+}
+
 PairsBesideChance transitions_beside_chance(const PairTable& transitions, int32_t next_k, int64_t verdicts) {
   std::vector<int64_t> from(transitions.rows), to(transitions.columns);
   for (const PairCount& pair : transitions.entries) from[pair.from] += pair.count, to[pair.to] += pair.count;
-  const auto used = [](const std::vector<int64_t>& counts) {
-    return static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
-  };
   PairsBesideChance out;
   out.tested = used(from) * used(to);
   const double pairs = static_cast<double>(transitions.total());
@@ -107,9 +123,9 @@ PairsBesideChance coactivation_beside_chance(const PairTable& together, int32_t 
   std::vector<int64_t> pairs_of(together.rows);
   for (const PairCount& pair : together.entries)
     for (const int32_t branch : {pair.from, pair.to}) pairs_of[branch] += pair.count;
-  const int64_t used = std::ssize(pairs_of) - std::count(pairs_of.begin(), pairs_of.end(), 0);
+  const int64_t branches = used(pairs_of);
   PairsBesideChance out;
-  out.tested = used * (used - 1) / 2;
+  out.tested = branches * (branches - 1) / 2;
   if (k < 2) return out;
   const double pairs = static_cast<double>(together.total()), cells = 2 * pairs / (static_cast<double>(k) * (k - 1));
   for (const PairCount& pair : together.entries) {

@@ -34,6 +34,19 @@ struct PairsBesideChance {
 PairsBesideChance transitions_beside_chance(const PairTable& transitions, int32_t next_k, int64_t verdicts);
 PairsBesideChance coactivation_beside_chance(const PairTable& together, int32_t k, int64_t verdicts);
 
+enum class PairSide : uint8_t { within, more_often, more_rarely };
+/// The verdicts of transitions_beside_chance() on single pairs, for a view that shows few of many.
+class TransitionJudge {
+ public:
+  TransitionJudge(const PairTable& transitions, int32_t next_k, int64_t verdicts);
+  PairSide side(const PairCount& pair) const;
+
+ private:
+  std::vector<int64_t> from_, to_;  ///< pairs of each branch
+  double pairs_ = 0, calls_ = 1;    ///< calls_: pairs tested, times verdicts
+  int32_t next_k_ = 1;
+};
+
 /// TransitionFigures::likeliest beside an even next router of `next_branches` branches, which gives each cell `next_k`
 /// of them whatever it got before. Empty if there is no such figure.
 std::optional<ChanceFigure> likeliest_beside_chance(const PairTable& transitions, std::span<const int64_t> came,

@@ -46,6 +46,15 @@ void mark_beyond(const PairsBesideChance& judged, BranchPairs& pairs) {
   pairs.judged = true;
 }
 
+/// The same for the pairs that are kept alone: those of all edges of a large model would take seconds.
+void mark_entries(const TransitionJudge& judge, BranchPairs& pairs) {
+  for (BranchPairs::Entry& e : pairs.entries) {
+    const PairSide side = judge.side({e.from, e.to, e.count});
+    e.beyond = side == PairSide::more_often, e.rarer = side == PairSide::more_rarely;
+  }
+  pairs.judged = true;
+}
+
 /// `pairs(range)` over all ranges together.
 template <class Pairs>
 PairTable sum_ranges(const std::vector<BatchRange>& ranges, Pairs pairs) {
@@ -104,14 +113,14 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
       const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {
         return reader.transitions(summary.id, router, e.to, batches);
       });
-      const PairsBesideChance judged = transitions_beside_chance(
-          table, flow->routers[e.to].line.fan_out, chance_questions(layout) * std::ssize(layout.edges));
+      const int32_t next_k = flow->routers[e.to].line.fan_out;
+      const int64_t verdicts = chance_questions(layout) * std::ssize(layout.edges);
       if (router == flow->router && e.to == flow->next) {
         flow->transitions = pairs_of(table, -1);
-        mark_beyond(judged, flow->transitions);
+        mark_beyond(transitions_beside_chance(table, next_k, verdicts), flow->transitions);
       }
       e.pairs = pairs_of(table, most_pairs);
-      mark_beyond(judged, e.pairs);
+      mark_entries(TransitionJudge(table, next_k, verdicts), e.pairs);
     }
     if (const int32_t k = flow->routers[r].line.fan_out; router == flow->router && k > 1) {
       const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {

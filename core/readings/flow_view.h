@@ -23,7 +23,7 @@ struct BranchPairs {
   int64_t total = 0;               ///< sum over all pairs
   int64_t pairs = 0;               ///< how many different ones there are
   bool judged = false;             ///< entries say whether they are beyond chance, as analyze has it
-  std::vector<Entry> absent = {};  ///< pairs that no cell took, although chance has them; empty unless judged
+  std::vector<Entry> absent = {};  ///< pairs that no cell took, although chance has them; of `transitions` and `together`
   int64_t left_out() const { return pairs - std::ssize(entries); }
 };
 

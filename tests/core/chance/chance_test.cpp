@@ -134,6 +134,11 @@ class ChanceTest : public QObject {
     QVERIFY(judged.rarer[0].from == 2 && judged.rarer[0].to == 1 && judged.rarer[0].cells == 0);
     QVERIFY(judged.rarer[1].from == 1 && judged.rarer[1].to == 3 && judged.rarer[1].cells == 60);
     QVERIFY(judged.rarer[0].p_value < judged.rarer[1].p_value && judged.rarer[0].p_value > 0);
+    // Pairs that are judged one by one have the same verdicts.
+    const TransitionJudge judge(next, 1, 10);
+    QVERIFY(judge.side({1, 3, 60}) == PairSide::more_rarely && judge.side({2, 1, 0}) == PairSide::more_rarely);
+    for (const PairCount& pair : next.entries)
+      QCOMPARE(judge.side(pair) == PairSide::more_often, judged.is_beyond(pair.from, pair.to));
     // Of few cells nothing is too rare.
     for (PairCount& pair : next.entries) pair.count /= 20;
     QVERIFY(transitions_beside_chance(next, 1, 10).rarer.empty());
