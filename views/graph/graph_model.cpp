@@ -324,10 +324,10 @@ Table make_branch_table(const GraphPage& page) {
       {tr("Dropped"), tr("Cells that chose it and were kept out by its capacity; counted")},
       {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
       {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")},
-      {tr("Guards held"), tr("Guards of the place that held over the whole run; counted. Empty: none was tested")},
-      {tr("Guards missed"), tr("After a miss the fallback computed what the plan had left out; counted")},
       {tr("Beside chance"), tr("The router's loads over the whole run beside those of even routers, with regard to the "
-                               "number of routers; drawn. Empty: not judged")}};
+                               "number of routers; drawn. Empty: not judged")},
+      {tr("Guards held"), tr("Guards of the place that held over the whole run; counted. Empty: none was tested")},
+      {tr("Guards missed"), tr("After a miss the fallback computed what the plan had left out; counted")}};
   for (size_t p = 0; p < page.layout.places.size(); ++p) {
     const RouterPlace& place = page.place(p);
     const auto guards = guards_of(page, p);
@@ -341,8 +341,8 @@ Table make_branch_table(const GraphPage& page) {
         table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row},
                               to_qstring(router.line.name), qlonglong{b}, static_cast<qlonglong>(router.load[at]),
                               static_cast<qlonglong>(router.dropped[at]), ratio(router.load[at], router.cells),
-                              ratio(router.load[at], all), held, missed,
-                              page.chance_of(r) ? Value(beside_text(page, r)) : Value()});
+                              ratio(router.load[at], all),
+                              page.chance_of(r) ? Value(beside_text(page, r)) : Value(), held, missed});
       }
     }
   }
