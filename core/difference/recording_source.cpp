@@ -40,7 +40,7 @@ class SessionSource : public RecordingSource {
     const auto has_choices = [](const SessionReader& session, const RunSummary& run) {
       return run.batches > 0 && session.has_decisions(run.id);
     };
-    run_ = choose_run(reader_, path.run, has_choices, std::string(kNoChoices) + " (" + how_to_get_choices() + ")");
+    run_ = choose_run(reader_, path.run, has_choices, std::string(kNoChoices) + " (" + how_to_get_choices(path.run) + ")");
     layout_ = reader_.layout(run_.id);
     name_ = path.file + "#" + std::to_string(run_.id);
   }
@@ -73,13 +73,14 @@ class SessionSource : public RecordingSource {
   }
 
  private:
-  /// For the newest import without choices, else for runs of this program.
-  std::string how_to_get_choices() const {
+  /// For the import without choices that is named, or the newest one, else for runs of this program.
+  std::string how_to_get_choices(const std::string& named) const {
     std::string how = "record them with profile, or import a recording that has them";
-    for (const RunSummary& run : reader_.runs())
-      if (const std::vector<std::string> lacks = lacks_of_import(run);
-          std::find(lacks.begin(), lacks.end(), "decisions") != lacks.end())
-        how = how_to_get(run, "decisions", how);
+    for (const RunSummary& run : reader_.runs()) {
+      if (!named.empty() && named != std::to_string(run.id) && named != run.name) continue;
+      const std::vector<std::string> lacks = lacks_of_import(run);
+      if (std::find(lacks.begin(), lacks.end(), "decisions") != lacks.end()) how = how_to_get(run, "decisions", how);
+    }
     return how;
   }
   static void pass_on(const std::vector<BatchSpace>& spaces, const std::vector<DecisionRecord>& decisions,
