@@ -40,7 +40,8 @@ class SessionSource : public RecordingSource {
     const auto has_choices = [](const SessionReader& session, const RunSummary& run) {
       return run.batches > 0 && session.has_decisions(run.id);
     };
-    run_ = choose_run(reader_, path.run, has_choices, std::string(kNoChoices) + " (" + how_to_get_choices(path.run) + ")");
+    run_ = choose_run(reader_, path.run, has_choices,
+                      std::string(kNoChoices) + " (" + how_to_get_choices(path.run) + ")");
     layout_ = reader_.layout(run_.id);
     name_ = path.file + "#" + std::to_string(run_.id);
   }
