@@ -58,8 +58,8 @@ std::string counts_text(const DifferenceFigures& f) {
   if (f.differing == 0) return "differ     nothing of " + counted(f.compared, "choice") + " of cells\n";
   return "differ     " + with_commas(f.differing) + " of " + counted(f.compared, "choice") + " of cells (" +
          share_text(static_cast<double>(f.differing) / static_cast<double>(f.compared)) +
-         "): " + counted(f.origins, "new beginning") +
-         (f.near_ties ? ", " + with_commas(*f.near_ties) + " near ties" : "") + "; " +
+         "): in " + with_commas(f.origins) + " a difference begins" +
+         (f.near_ties ? ", " + with_commas(*f.near_ties) + " of them near ties" : "") + "; " +
          counted(f.consequences, "consequence") + "\n";
 }
 
@@ -77,7 +77,7 @@ std::string layers_table(const DifferenceFigures& f) {
   }
   const bool ties =
       std::any_of(shown.begin(), shown.end(), [](const DiffLayer* l) { return l->near_ties.has_value(); });
-  Rows rows = {{"router", "cells", "differ", "95 % interval", "begin here"}};
+  Rows rows = {{"router", "cells", "differ", "95 % interval", "begins here"}};
   if (ties) rows[0].emplace_back("near ties");
   rows[0].emplace_back("branches that b chose more or less often");
   for (const DiffLayer* l : shown) {

@@ -46,39 +46,59 @@ std::string strongest_text(const std::vector<Pair>& strongest, Text text) {
 
 std::string branch_text(int32_t branch) { return "#" + std::to_string(branch); }
 
+/// "13.2 % (12.9 % to 13.9 %)"; "-": there is no such figure.
+std::string likeliest_by_chance(const AnalysisChance& chance, size_t i) {
+  if (i >= chance.transitions.size() || !chance.transitions[i].likeliest) return "-";
+  const ChanceRange& range = chance.transitions[i].likeliest->range;
+  return share_text(range.middle) + " (" + share_text(range.low) + " to " + share_text(range.high) + ")";
+}
+std::string lift_by_chance(const AnalysisChance& chance, size_t i) {
+  if (i >= chance.coactivation.size() || !chance.coactivation[i].largest_lift) return "-";
+  const ChanceRange& range = *chance.coactivation[i].largest_lift;
+  return number_text(range.middle) + " x (" + number_text(range.low) + " to " + number_text(range.high) + ")";
+}
+
 /// Empty if nothing is known.
 std::string pairs_text(const AnalyzeFigures& f) {
   std::string text;
-  std::vector<std::vector<std::string>> next = {{"transitions from", "to", "likeliest", "by load", "strongest"}};
+  std::vector<std::vector<std::string>> next = {
+      {"transitions from", "to", "likeliest", "by chance", "by load", "strongest"}};
   if (f.transitions)
-    for (const auto& [router, next_router, pairs, figures] : *f.transitions)
+    for (size_t i = 0; i < f.transitions->size(); ++i) {
+      const auto& [router, next_router, pairs, figures] = (*f.transitions)[i];
       if (figures.likeliest && figures.likeliest_by_load)
-        next.push_back({router, next_router, share_text(*figures.likeliest), share_text(*figures.likeliest_by_load),
+        next.push_back({router, next_router, share_text(*figures.likeliest), likeliest_by_chance(f.chance, i),
+                        share_text(*figures.likeliest_by_load),
                         strongest_text(figures.strongest, [](const BranchTransition& t) {
                           return branch_text(t.from) + " -> " + branch_text(t.to) + " " + share_text(t.probability);
                         })});
+    }
   if (next.size() > 1)
-    text += "\n" + table_text(next, {2, 3}) +
-            "\nstrongest: P(next | this) of branches of which 20 cells or more came to the next router, up to 100 % "
-            "for each branch that\n"
-            "a cell gets there; likeliest: the mean over cells of the largest one; by load: of one guess for all "
-            "(--json has ten a pair)\n";
-  std::vector<std::vector<std::string>> together = {{"router", "chosen together above chance"}};
+    text += "\n" + table_text(next, {2, 3, 4}) +
+            "\nstrongest: P(next | this) of branches with 20 cells or more at the next router; likeliest: the mean "
+            "over cells of the\n"
+            "largest one; by chance: of even next routers, median and 95 %, in closed form; by load: of one guess "
+            "for all (--json has more)\n";
+  std::vector<std::vector<std::string>> together = {{"router", "largest by chance", "chosen together above chance"}};
   if (f.coactivation)
-    for (const RouterCoactivation& r : *f.coactivation)
+    for (size_t i = 0; i < f.coactivation->size(); ++i) {
+      const RouterCoactivation& r = (*f.coactivation)[i];
       if (!r.strongest.empty())
-        together.push_back({r.router, strongest_text(r.strongest, [](const BranchesTogether& b) {
+        together.push_back({r.router, lift_by_chance(f.chance, i),
+                            strongest_text(r.strongest, [](const BranchesTogether& b) {
                               return branch_text(b.a) + " + " + branch_text(b.b) + " " + number_text(b.lift) + " x";
                             })});
+    }
   if (together.size() > 1)
     text += "\n" + table_text(together, {}) +
-            "\nx: cells that got both branches / as many pairs drawn by the loads, of 20 cells or more (--json has ten "
-            "a router)\n";
+            "\nx: cells that got both / pairs drawn by the loads, from 20 cells on; by chance: the largest of even "
+            "routers, in closed form\n";
   return text;
 }
 
 std::string drift_text(const DriftFigures& d) {
-  return "total variation " + number_text(d.distance) + ", by chance " + number_text(d.expected) + " (" +
+  return "total variation " + number_text(d.distance) + ", by chance " + number_text(d.expected) +
+         ", 95 % of random halves " + number_text(d.by_chance.low) + " to " + number_text(d.by_chance.high) + ", by drawing (" +
          (d.p_value <= .05 ? "they differ" : "no more than chance") + ", p = " + number_text(d.p_value) + ", " +
          counted(d.blocks, "block") + " of steps)\n";
 }

@@ -57,6 +57,7 @@ std::string meaning_text(const ComparedFigure& row) {
   if (!row.comparable) return "must not be compared";
   if (row.between_runs && !*row.between_runs) return "spread between runs not known";
   if (row.ci95) return *row.significant ? "significant" : "not significant";
+  if (row.within_chance == true && *row.difference != 0) return "within chance";
   return row.significant ? *row.significant ? "differs" : "" : "measured, without interval";
 }
 

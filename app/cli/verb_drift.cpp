@@ -20,7 +20,8 @@ Page page_of_drift(const SessionDrift& d) {
                                 : a + " differs from " + b + " by no more than chance.",
            sentence_of(d.other.doubt)},
           "total variation " + number_text(drift.distance) + ", between random parts of both " +
-              number_text(drift.expected) + " (p = " + number_text(drift.p_value) + ", " +
+              number_text(drift.expected) + ", 95 % of them " + number_text(drift.by_chance.low) + " to " +
+              number_text(drift.by_chance.high) + ", by drawing (p = " + number_text(drift.p_value) + ", " +
               counted(drift.blocks, "block") + " of steps)\n"};
 }
 

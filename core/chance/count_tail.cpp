@@ -53,6 +53,13 @@ double binomial_from(int64_t count, double of, double probability) {
   return incomplete_beta(static_cast<double>(count), of - static_cast<double>(count) + 1, probability);
 }
 
+double binomial_to(int64_t count, double of, double probability) {
+  if (count < 0) return 0;
+  if (static_cast<double>(count) >= of || probability <= 0) return 1;
+  if (probability >= 1) return 0;
+  return incomplete_beta(of - static_cast<double>(count), static_cast<double>(count) + 1, 1 - probability);
+}
+
 double normal_beyond(double z) { return std::erfc(std::abs(z) / std::sqrt(2.)); }
 
 LargestCount largest_count(double mean, double variance, double many) {

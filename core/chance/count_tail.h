@@ -8,6 +8,8 @@ namespace stormcell {
 
 /// P(X >= count) of a binomial of `of` draws with this probability; `of` need not be whole.
 double binomial_from(int64_t count, double of, double probability);
+/// P(X <= count) of the same, so that a small one has digits.
+double binomial_to(int64_t count, double of, double probability);
 /// P(|g| >= |z|) of a standard normal number.
 double normal_beyond(double z);
 

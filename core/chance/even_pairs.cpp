@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "core/base/pair_chance.h"
 #include "core/chance/count_tail.h"
@@ -14,26 +15,59 @@ namespace {
 
 /// Pairs nearer to their expectation than so many deviations are not looked at: they could never be called.
 constexpr double kFewestDeviations = 2.5;
+/// No pair of a smaller expectation can be too rare.
+constexpr double kFewestExpected = 1;
+
+double deviations_from(double expected, double of) {
+  return kFewestDeviations * std::sqrt(expected * (1 - expected / of));
+}
 
 /// P(X >= count) of a binomial with this expectation; 1 if it is not worth a look.
 double above_chance(int64_t count, double expected, double of) {
-  const double cells = static_cast<double>(count);
-  if (expected <= 0 || expected >= of ||
-      cells < expected + kFewestDeviations * std::sqrt(expected * (1 - expected / of)))
+  if (expected <= 0 || expected >= of || static_cast<double>(count) < expected + deviations_from(expected, of))
     return 1;
   return binomial_from(count, of, expected / of);
 }
+/// P(X <= count) likewise.
+double below_chance(int64_t count, double expected, double of) {
+  if (expected <= 0 || expected >= of || static_cast<double>(count) > expected - deviations_from(expected, of))
+    return 1;
+  return binomial_to(count, of, expected / of);
+}
 
-void call(PairsBesideChance& out, int64_t verdicts) {
-  auto& beyond = out.beyond;
-  const auto many = static_cast<double>(out.tested);
-  for (const PairBeyondChance& pair : beyond) out.p_value = std::min(out.p_value, pair.p_value * many);
-  std::erase_if(beyond, [&](const PairBeyondChance& p) {
+int64_t count_in(const PairTable& table, int32_t from, int32_t to) {
+  const auto at = std::lower_bound(
+      table.entries.begin(), table.entries.end(), std::pair(from, to),
+      [](const PairCount& pair, const auto& wanted) { return std::pair(pair.from, pair.to) < wanted; });
+  return at != table.entries.end() && at->from == from && at->to == to ? at->count : 0;
+}
+
+int64_t used(const std::vector<int64_t>& counts) {
+  return std::ssize(counts) - std::count(counts.begin(), counts.end(), 0);
+}
+
+/// Branches that have any, the largest counts first.
+std::vector<int32_t> by_count(const std::vector<int64_t>& counts) {
+  std::vector<int32_t> order;
+  for (int32_t b = 0; b < std::ssize(counts); ++b)
+    if (counts[b] > 0) order.push_back(b);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t a, int32_t b) { return counts[a] > counts[b]; });
+  return order;
+}
+
+/// Leaves those that are called, the smallest p-value first.
+void call(std::vector<PairBeyondChance>& pairs, double many, int64_t verdicts) {
+  std::erase_if(pairs, [&](const PairBeyondChance& p) {
     return p.p_value * many * static_cast<double>(verdicts) > kFalseCalls;
   });
-  std::sort(beyond.begin(), beyond.end(), [](const auto& a, const auto& b) {
+  std::sort(pairs.begin(), pairs.end(), [](const auto& a, const auto& b) {
     return std::tuple(a.p_value, a.from, a.to) < std::tuple(b.p_value, b.from, b.to);
   });
+}
+void call(PairsBesideChance& out, int64_t verdicts) {
+  const auto many = static_cast<double>(out.tested);
+  for (const PairBeyondChance& pair : out.beyond) out.p_value = std::min(out.p_value, pair.p_value * many);
+  call(out.beyond, many, verdicts), call(out.rarer, many, verdicts);
 }
 
 }  // namespace
@@ -42,12 +76,24 @@ bool PairsBesideChance::is_beyond(int32_t from, int32_t to) const {
   return std::any_of(beyond.begin(), beyond.end(), [&](const auto& p) { return p.from == from && p.to == to; });
 }
 
+TransitionJudge::TransitionJudge(const PairTable& transitions, int32_t next_k, int64_t verdicts)
+    : from_(transitions.rows), to_(transitions.columns), next_k_(std::max(next_k, 1)) {
+  for (const PairCount& pair : transitions.entries) from_[pair.from] += pair.count, to_[pair.to] += pair.count;
+  pairs_ = static_cast<double>(transitions.total());
+  calls_ = static_cast<double>(std::max<int64_t>(used(from_) * used(to_), 1)) * static_cast<double>(verdicts);
+}
+
+PairSide TransitionJudge::side(const PairCount& pair) const {
+  const auto all = static_cast<double>(from_[pair.from]);
+  const double expected = following_by_chance(all, static_cast<double>(to_[pair.to]), pairs_), of = all / next_k_;
+  if (above_chance(pair.count, expected, of) * calls_ <= kFalseCalls) return PairSide::more_often;
+  if (below_chance(pair.count, expected, of) * calls_ <= kFalseCalls) return PairSide::more_rarely;
+  return PairSide::within;
+}
+
 PairsBesideChance transitions_beside_chance(const PairTable& transitions, int32_t next_k, int64_t verdicts) {
   std::vector<int64_t> from(transitions.rows), to(transitions.columns);
   for (const PairCount& pair : transitions.entries) from[pair.from] += pair.count, to[pair.to] += pair.count;
-  const auto used = [](const std::vector<int64_t>& counts) {
-    return static_cast<int64_t>(counts.size()) - std::count(counts.begin(), counts.end(), 0);
-  };
   PairsBesideChance out;
   out.tested = used(from) * used(to);
   const double pairs = static_cast<double>(transitions.total());
@@ -57,6 +103,18 @@ PairsBesideChance transitions_beside_chance(const PairTable& transitions, int32_
     const double p = above_chance(pair.count, expected, all / std::max(next_k, 1));
     if (p < 1) out.beyond.push_back({pair.from, pair.to, pair.count, p});
   }
+  // Pairs without cells too. As many pairs as there are can have an expectation of 1, so this ends early.
+  const std::vector<int32_t> from_order = by_count(from), to_order = by_count(to);
+  for (const int32_t i : from_order) {
+    const auto all = static_cast<double>(from[i]);
+    for (const int32_t j : to_order) {
+      const double expected = following_by_chance(all, static_cast<double>(to[j]), pairs);
+      if (expected < kFewestExpected) break;
+      const int64_t count = count_in(transitions, i, j);
+      const double p = below_chance(count, expected, all / std::max(next_k, 1));
+      if (p < 1) out.rarer.push_back({i, j, count, p});
+    }
+  }
   call(out, verdicts);
   return out;
 }
@@ -65,9 +123,9 @@ PairsBesideChance coactivation_beside_chance(const PairTable& together, int32_t 
   std::vector<int64_t> pairs_of(together.rows);
   for (const PairCount& pair : together.entries)
     for (const int32_t branch : {pair.from, pair.to}) pairs_of[branch] += pair.count;
-  const int64_t used = std::ssize(pairs_of) - std::count(pairs_of.begin(), pairs_of.end(), 0);
+  const int64_t branches = used(pairs_of);
   PairsBesideChance out;
-  out.tested = used * (used - 1) / 2;
+  out.tested = branches * (branches - 1) / 2;
   if (k < 2) return out;
   const double pairs = static_cast<double>(together.total()), cells = 2 * pairs / (static_cast<double>(k) * (k - 1));
   for (const PairCount& pair : together.entries) {
@@ -76,6 +134,17 @@ PairsBesideChance coactivation_beside_chance(const PairTable& together, int32_t 
     const double p = above_chance(pair.count, expected, cells);
     if (p < 1) out.beyond.push_back({pair.from, pair.to, pair.count, p});
   }
+  const std::vector<int32_t> order = by_count(pairs_of);
+  for (size_t i = 0; i < order.size(); ++i)
+    for (size_t j = i + 1; j < order.size(); ++j) {
+      const auto [a, b] = std::minmax(order[i], order[j]);
+      const double expected =
+          together_by_chance(static_cast<double>(pairs_of[a]), static_cast<double>(pairs_of[b]), pairs);
+      if (expected < kFewestExpected) break;
+      const int64_t count = count_in(together, a, b);
+      const double p = below_chance(count, expected, cells);
+      if (p < 1) out.rarer.push_back({a, b, count, p});
+    }
   call(out, verdicts);
   return out;
 }

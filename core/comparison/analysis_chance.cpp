@@ -30,6 +30,7 @@ nlohmann::ordered_json json_of(const RandomTokens& tokens) {
 
 void add_pairs(const PairsBesideChance& pairs, nlohmann::ordered_json& json) {
   json["pairs_tested"] = pairs.tested, json["pairs_beyond"] = std::ssize(pairs.beyond);
+  json["pairs_rarer"] = std::ssize(pairs.rarer);
 }
 
 /// Those of a list in JSON that are called, by their `keys`: the value of one key, or an object of several.

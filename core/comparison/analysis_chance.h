@@ -24,8 +24,7 @@ struct CoactivationChance {
 
 /// Lists are as long as those of AnalyzeFigures (core/comparison/analyze.h).
 struct AnalysisChance {
-  /// Questions that may find something beyond chance: loads, transitions, co-activation. Each gets its part of
-  /// kFalseCalls, and within a question each router or pair of routers.
+  /// chance_questions(): each gets its part of kFalseCalls, and within a question each router or pair of routers.
   int64_t questions = 1;
   std::vector<LoadsBesideChance> routers;  ///< of loads without padding
   std::vector<bool> beyond;                ///< [routers] called, with regard to their number

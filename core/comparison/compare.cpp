@@ -10,10 +10,12 @@
 #include <set>
 
 #include "core/base/error.h"
+#include "core/comparison/compare_chance.h"
 #include "core/comparison/counted_over.h"
 #include "core/comparison/figure_kinds.h"
 #include "core/comparison/placement_terms.h"
 #include "core/comparison/run_terms.h"
+#include "core/comparison/same_requests.h"
 #include "core/comparison/summary_figures.h"
 #include "core/comparison/timed_difference.h"
 #include "core/summary/summary_json.h"
@@ -212,17 +214,10 @@ void bar_times(Comparison& c) {
   bar(c, [](const ComparedFigure& row) { return is_of_time(row.figure); });
 }
 
-/// Two imports with equally many choices: the same requests in two engines, as far as their figures say.
 void point_to_diff(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
-  const auto choices_of = [](const SummaryFigures& f) {
-    const auto at = f.value_of.find("rows_read");
-    return at != f.value_of.end() && f.summary->value("schema", std::string()).starts_with("stormcell.import/")
-               ? at->second
-               : 0;
-  };
-  if (choices_of(a) > 0 && choices_of(a) == choices_of(b))
-    warnings.push_back("both are recordings of equally many choices: stormcell diff " + a.name + " " + b.name +
-                       " compares them token by token");
+  if (of_the_same_requests(a, b))
+    warnings.push_back("both are recordings of the same requests: use stormcell diff " + a.name + " " + b.name +
+                       ", which compares them token by token");
 }
 
 }  // namespace
@@ -263,6 +258,7 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   warn_where_models_differ(a, b, c);
   point_to_diff(a, b, c.warnings);
   c.same_data = !warn_where_data_differ(a, b, c.warnings);
+  mark_within_chance(a.chances, b.chances, c);
   const UnlikeCounts unlike = unlike_counts(a, b);
   c.warnings.insert(c.warnings.end(), unlike.warnings.begin(), unlike.warnings.end());
   if (!unlike.same_batches) c.same_data = false;
@@ -294,7 +290,8 @@ std::string to_json(const Comparison& comparison) {
                     {"ci95", or_null(row.ci95)},
                     {"significant", or_null(row.significant)},
                     {"between_runs", or_null(row.between_runs)},
-                    {"comparable", row.comparable}});
+                    {"comparable", row.comparable},
+                    {"within_chance", or_null(row.within_chance)}});
   j["rows"] = std::move(rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)

@@ -15,13 +15,15 @@ struct ComparedFigure {
   std::optional<double> a, b;        ///< empty: that run lacks the figure; both: it is null in B and A has no value
   std::optional<double> difference;  ///< b - a, if both exist and are of the same thing
   std::optional<std::array<double, 2>> ci95;  ///< of the difference, if both figures have an interval
-  /// A figure with an interval: the interval does not contain 0. A count: the two differ. Empty: a measured figure
-  /// without an interval.
+  /// A figure with an interval: the interval does not contain 0. A count: the two differ, and not by chance alone. Empty:
+  /// a measured figure without an interval.
   std::optional<bool> significant;
   /// For a time with an interval in both runs: whether both intervals include the spread between runs. If not, a
   /// difference cannot be distinguished from chance, and `ci95` and `significant` are empty.
   std::optional<bool> between_runs = {};
   bool comparable = true;  ///< false: a warning says that it must not be compared; then nothing is significant
+  /// True: how even a router is, and even routers can be so in both runs; then nothing is significant. Empty: not judged.
+  std::optional<bool> within_chance = {};
 };
 
 /// Distance between two routings: 0: the same shares in both runs; 1: no branch is used by both.

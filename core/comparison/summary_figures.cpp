@@ -140,8 +140,9 @@ RoutedModel model_of(const Json& summary, const std::string& file) {
   return made;
 }
 
-/// Sets `model`, too.
-Json summary_of(const std::string& name, RoutedModel& model) {
+/// Sets the model and, of a session, which run it is and its chances, too.
+Json summary_of(const std::string& name, SummaryFigures& of) {
+  RoutedModel& model = of.model;
   const SessionPath path = parse_session_path(name);
   std::string text;
   std::optional<RunSummary> imported;
@@ -154,6 +155,7 @@ Json summary_of(const std::string& name, RoutedModel& model) {
     RunSummary run = run_to_compare(session, path.run);
     text = run.summary;
     model = routed_model(path.file, session.summary().model, run, session.layout(run.id));
+    of.session = path.file, of.run = run.id, of.chances = read_load_chances(path.file, run.id);
     if (run_kind(run.kind) == RunKind::import) imported = std::move(run);
   } else {
     text = read_text(path.file);
@@ -223,7 +225,7 @@ std::string SummaryFigures::text(const char* object, const char* key) const { re
 SummaryFigures summary_figures(const std::string& name) {
   SummaryFigures f;
   f.name = name;
-  f.summary = std::make_shared<const Json>(summary_of(name, f.model));
+  f.summary = std::make_shared<const Json>(summary_of(name, f));
   collect(*f.summary, "", f);
   return f;
 }

@@ -12,6 +12,7 @@
 
 #include "core/comparison/withheld_figures.h"
 #include "core/readings/same_model.h"
+#include "core/readings/session_view.h"
 
 namespace stormcell {
 
@@ -24,6 +25,10 @@ struct SummaryFigures {
   std::map<std::string, double, std::less<>> value_of;
   std::map<std::string, std::array<double, 2>, std::less<>> intervals;
   std::vector<std::string> nulls, null_intervals;
+  // Of a session's run; a file has none of these.
+  std::string session;
+  int64_t run = 0;
+  LoadChances chances;
 
   bool is_placement() const;
   /// The text `object.key` of the summary; empty: there is none.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/cell/decision.h"
+#include "core/cell/margins.h"
 
 namespace stormcell {
 namespace {
@@ -132,19 +133,14 @@ float ChoiceStore::margin(int32_t router, int64_t cell) const {
   return std::bit_cast<float>(static_cast<uint32_t>(margins[cell]) << 16);
 }
 
-float margin_of_cell(const DecisionRecord& d, int64_t i, const TraceRouter& router) {
-  if (!d.margin.empty()) return d.margin[i];
-  constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
-  const int32_t branches = router.branches;
-  if (d.scores.empty() || (d.score_columns > 0 && d.score_columns != branches)) return kUnknown;
-  const std::span<const float> scores = d.scores.subspan(i * branches, branches);
-  const std::span<const int32_t> chosen = d.choice.subspan(i * router.fan_out, router.fan_out);
-  float last = std::numeric_limits<float>::infinity(), first = -last;
-  for (int32_t b = 0; b < branches; ++b) {
-    const bool is_chosen = std::any_of(chosen.begin(), chosen.end(), [b](int32_t c) { return branch_of(c) == b; });
-    is_chosen ? last = std::min(last, scores[b]) : first = std::max(first, scores[b]);
+std::vector<float> scores_of(const DecisionRecord& d, int64_t i, int32_t branches, std::span<const int32_t> wanted) {
+  if (d.scores.empty() || (d.score_columns > 0 && d.score_columns != branches)) return {};
+  std::vector<float> scores;
+  for (const int32_t branch : wanted) {
+    if (branch < 0 || branch >= branches) return {};  // only the other side has it
+    scores.push_back(d.scores[i * branches + branch]);
   }
-  return std::isfinite(last) && std::isfinite(first) ? std::fabs(last - first) : kUnknown;
+  return scores;
 }
 
 std::span<const float> ChoiceStore::weights(int32_t router, int64_t cell) const {
@@ -192,7 +188,8 @@ void ChoiceReader::batch(std::span<const TraceCells> cells, std::span<const Deci
         const int64_t cell = first + row_of_cell(d, static_cast<int64_t>(i));
         store_.set(d.router, cell, d.choice.subspan(i * k, k));
         if (margins_ == KeepMargins::yes)
-          store_.set_margin(d.router, cell, margin_of_cell(d, static_cast<int64_t>(i), router));
+          store_.set_margin(d.router, cell,
+                            margin_of_cell(d, static_cast<int64_t>(i), router.branches, router.fan_out));
         if (d.weight.empty() && d.scores.empty()) continue;
         store_.set_details(d.router, cell, d.weight.empty() ? d.weight : d.weight.subspan(i * k, k),
                            d.scores.empty() ? d.scores : d.scores.subspan(i * columns, columns));

@@ -76,10 +76,6 @@ class ChoiceStore {
   int32_t none_ = 0;   ///< ids from here on are no branches: none chosen, router not met
 };
 
-/// Score distance of the last chosen and the first not chosen branch for a decision's i-th cell, recorded or computed
-/// from the scores of all branches. Not a number: neither is there.
-float margin_of_cell(const DecisionRecord& decision, int64_t i, const TraceRouter& router);
-
 enum class KeepMargins : uint8_t { no, yes };
 
 /// Takes the choices of all cells, and details of a sample.
@@ -96,6 +92,10 @@ class ChoiceReader : public TraceSink {
   const CellSample details_, scores_;
   const KeepMargins margins_;
 };
+
+/// Scores that a decision has of some branches for its i-th cell; empty: it has no score for each branch.
+std::vector<float> scores_of(const DecisionRecord& decision, int64_t i, int32_t branches,
+                             std::span<const int32_t> wanted);
 
 /// Row of a decision's i-th cell in its batch's table.
 inline int64_t row_of_cell(const DecisionRecord& d, int64_t i) { return d.ancestor.empty() ? i : d.ancestor[i]; }

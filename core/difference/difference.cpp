@@ -6,6 +6,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/difference/difference_counter.h"
 #include "core/difference/listed_cells.h"
 #include "core/difference/recording_source.h"
@@ -141,12 +142,28 @@ void fill_counts(const CounterInput& input, const DifferenceCounter& counter, Di
   for (const std::vector<SampledCell>& cells : counter.sampled()) f.sampled_cells += std::ssize(cells);
 }
 
-HeldParts held_by(const CounterInput& input) {
+/// The way to record the fact in the programs that wrote these; empty: nothing is known.
+std::string servers_text(std::string_view fact, const std::vector<const RecordingSource*>& lacking) {
+  std::string text;
+  for (const RecordingSource* source : lacking)
+    if (const std::string how = source->how_to_record(fact); !how.empty())
+      add_to_list(text, source->name() + ": " + how, "; ");
+  return text;
+}
+
+HeldParts held_by(const CounterInput& input, const RecordingSource& source_a, const RecordingSource& source_b) {
   HeldParts held;
+  bool in_a = false, in_b = false;
   for (const RouterPair& pair : input.routers->pairs) {
     const RouterParts &a = input.a->parts()[pair.a], &b = input.b->parts()[pair.b];
     held.weights |= a.weights && b.weights, held.scores |= a.scores && b.scores;
+    in_a |= a.weights, in_b |= b.weights;
   }
+  std::vector<const RecordingSource*> without;
+  if (!in_a) without.push_back(&source_a);
+  if (!in_b) without.push_back(&source_b);
+  held.weights_how = servers_text("weights", without);
+  held.margins_how = servers_text("margins", {&source_a, &source_b});
   return held;
 }
 
@@ -187,9 +204,9 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   if (f.compared == 0)
     bad_input(f.b, "shares no choice with " + f.a + ": no router met the same cell in both",
               "record the same tokens in both");
-  f.samples = list_samples(input, counter, {*a, *b});
+  f.samples = list_samples(input, counter, {*a, *b}, progress);
   set_tokens(input, counter, {*a, *b}, f.sequences);
-  HeldParts held = held_by(input);
+  HeldParts held = held_by(input, *a, *b);
   held.margins = f.margins.has_value();
   judge(sampled_choices(input, counter), held, f);
   return f;

@@ -1,10 +1,10 @@
 #include "core/difference/difference_counter.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 
 #include "core/cell/decision.h"
+#include "core/difference/named_cells.h"
 
 namespace stormcell {
 namespace {
@@ -27,32 +27,6 @@ int32_t stack_end(const CellIndex& index) {
 }
 
 }  // namespace
-
-void MarginBins::add(double margin) {
-  if (std::isnan(margin)) return;
-  const double power = margin > 0 ? std::log2(margin) : kFirstPower;
-  ++count[static_cast<size_t>(std::clamp((power - kFirstPower) * 4, 0.0, kBins - 1.0))];
-}
-int64_t MarginBins::total() const {
-  int64_t sum = 0;
-  for (const int64_t n : count) sum += n;
-  return sum;
-}
-double MarginBins::begin_of(int32_t bin) { return std::exp2(kFirstPower + bin / 4.0); }
-double MarginBins::quantile(double share) const {
-  const double wanted = share * static_cast<double>(total());
-  int64_t sum = 0;
-  for (int32_t bin = 0; bin < kBins; ++bin) {
-    sum += count[bin];
-    if (sum > 0 && static_cast<double>(sum) >= wanted) return begin_of(bin + 1);
-  }
-  return 0;
-}
-int64_t MarginBins::up_to(double margin) const {
-  int64_t sum = 0;
-  for (int32_t bin = 0; bin < kBins && begin_of(bin + 1) <= margin * 1.0000001; ++bin) sum += count[bin];
-  return sum;
-}
 
 PositionGroups::PositionGroups(int32_t end) {
   while ((end - 1) / width >= kMost) width *= 2;
@@ -138,11 +112,19 @@ void DifferenceCounter::count(const TraceCells& table, const DecisionRecord& d, 
     if (at >= std::ssize(rows_) || rows_[at].cell_a < 0) continue;
     Row& row = rows_[at];
     if (row.sampled >= 0) keep(row, d, i);
-    const float margin =
-        has_margins ? margin_of_cell(d, i, router) : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
+    const float margin = has_margins ? margin_of_cell(d, i, router.branches, router.fan_out)
+                                     : in_.choices->margin(in_.routers->pairs[pair].a, row.cell_a);
+    const size_t listed = listed_.size();
     compare(row, pair, d.choice.subspan(i * k, k), margin);
+    if (listed_.size() > listed) add_scores(d, i, router.branches, listed_.back());
   }
   (void)table;
+}
+
+void DifferenceCounter::add_scores(const DecisionRecord& d, int64_t i, int32_t branches, ListedCell& cell) {
+  DiffSample both;
+  both.a = cell.a, both.b = cell.b;
+  cell.scores = scores_of(d, i, branches, both.either());
 }
 
 void DifferenceCounter::compare(Row& row, int32_t pair, std::span<const int32_t> choice, float margin) {
@@ -182,7 +164,7 @@ void DifferenceCounter::compare(Row& row, int32_t pair, std::span<const int32_t>
   ++layer.differing_at[group];
   if (layer.differing_at[group] <= in_.listed_each && std::ssize(listed_) < kMostListed)
     listed_.push_back(
-        {pair, group, sequences_[row.request].request, row.position, row.first >= 0, margin, ids_, other_});
+        {pair, group, sequences_[row.request].request, row.position, row.first >= 0, margin, ids_, other_, {}});
   if (!differs_.empty()) ++differs_[of_request];
   if (row.first >= 0) {
     ++consequences_;

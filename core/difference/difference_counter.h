@@ -6,25 +6,13 @@
 #include <memory>
 #include <vector>
 
+#include "core/cell/margins.h"
 #include "core/difference/cell_index.h"
 #include "core/difference/choice_store.h"
 #include "core/difference/request_pairs.h"
 #include "core/difference/router_pairs.h"
 
 namespace stormcell {
-
-/// Margins by their size: four bins for each power of two.
-struct MarginBins {
-  static constexpr int32_t kBins = 256, kFirstPower = -44;
-  std::array<int64_t, kBins> count{};
-  void add(double margin);
-  int64_t total() const;
-  /// Upper end of the bin that holds the quantile; 0: empty.
-  double quantile(double share) const;
-  static double begin_of(int32_t bin);
-  /// How many lie in bins that end at `margin` or before.
-  int64_t up_to(double margin) const;
-};
 
 /// Positions of requests in at most 64 groups of equal width, a power of two.
 struct PositionGroups {
@@ -70,6 +58,7 @@ struct ListedCell {
   bool consequence = false;   ///< an earlier router's choices of the cell differ too
   float margin = 0;           ///< not a number: not recorded
   std::vector<int32_t> a, b;  ///< branches in the order of the recording
+  std::vector<float> scores;  ///< in b, of the branches of a and then those that b alone has; empty: not recorded
 };
 
 struct CounterInput {
@@ -111,6 +100,7 @@ class DifferenceCounter : public TraceSink {
   void place_rows(const TraceCells& table);
   void count(const TraceCells& table, const DecisionRecord& decision, int32_t pair);
   void compare(Row& row, int32_t pair, std::span<const int32_t> choice, float margin);
+  static void add_scores(const DecisionRecord& decision, int64_t i, int32_t branches, ListedCell& cell);
   void keep(const Row& row, const DecisionRecord& decision, int64_t i);
 
   CounterInput in_;

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 #include <tuple>
+#include <utility>
 
 namespace stormcell {
 namespace {
@@ -43,13 +44,54 @@ std::vector<DiffSample> samples_of(const DifferenceCounter& counter, const CellT
     sample.token = tokens.at(cell.pair, cell.request, cell.position);
     sample.consequence = cell.consequence;
     if (!std::isnan(cell.margin)) sample.margin = static_cast<double>(cell.margin);
-    sample.a = cell.a, sample.b = cell.b;
+    sample.a = cell.a, sample.b = cell.b, sample.scores_b = cell.scores;
     samples.push_back(std::move(sample));
   }
   const auto order = [](const DiffSample& s) { return std::tuple(s.layer, s.group, s.request, s.position); };
   std::stable_sort(samples.begin(), samples.end(),
                    [&](const DiffSample& x, const DiffSample& y) { return order(x) < order(y); });
   return samples;
+}
+
+/// Takes the scores of a's listed cells while a is read.
+class ScoreReader : public TraceSink {
+ public:
+  ScoreReader(const CounterInput& input, std::vector<DiffSample>& samples) : in_(input), samples_(samples) {
+    for (size_t i = 0; i < samples.size(); ++i)
+      at_[samples[i].request].emplace(std::pair(in_.routers->pairs[samples[i].layer].a, samples[i].position), i);
+  }
+  void begin(const TraceHeader&) override {}
+  void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
+    for (const TraceCells& table : cells)
+      for (const DecisionRecord& d : decisions)
+        if (in_.a->header().routers[d.router].stack == table.stack && !d.scores.empty()) take(table, d);
+  }
+  void loads(int64_t, int32_t, std::span<const int64_t>) override {}
+
+ private:
+  void take(const TraceCells& table, const DecisionRecord& d) {
+    const TraceRouter& router = in_.a->header().routers[d.router];
+    const int64_t cells = std::ssize(d.choice) / router.fan_out, per = table.cells.per_sequence;
+    auto request = at_.end();
+    for (int64_t i = 0, before = -1; i < cells; ++i) {
+      const int64_t row = row_of_cell(d, i), sequence = row / per;
+      if (sequence != before) request = at_.find(table.cells.sequence(sequence)), before = sequence;
+      if (request == at_.end() || (!table.mask.empty() && table.mask[row] == 0)) continue;
+      const auto found = request->second.find({d.router, table.cells.position(row)});
+      if (found == request->second.end()) continue;
+      DiffSample& sample = samples_[found->second];
+      if (sample.scores_a.empty()) sample.scores_a = scores_of(d, i, router.branches, sample.either());
+    }
+  }
+
+  const CounterInput& in_;
+  std::vector<DiffSample>& samples_;
+  std::map<int64_t, std::map<std::pair<int32_t, int32_t>, size_t>> at_;  // by request; by router of a and position
+};
+
+bool has_scores(const CounterInput& input) {
+  return std::ranges::any_of(input.routers->pairs,
+                             [&](const RouterPair& pair) { return input.a->parts()[pair.a].scores; });
 }
 
 /// Texts as the vocabulary of either recording has them.
@@ -69,8 +111,12 @@ void set_texts(const BothRecordings& recordings, std::vector<Listed>& cells) {
 }  // namespace
 
 std::vector<DiffSample> list_samples(const CounterInput& input, const DifferenceCounter& counter,
-                                     const BothRecordings& recordings) {
+                                     const BothRecordings& recordings, const Progress& progress) {
   std::vector<DiffSample> samples = samples_of(counter, CellTokens(input));
+  if (!samples.empty() && has_scores(input)) {
+    ScoreReader scores(input, samples);
+    recordings.a.read(ReadParts::choices, scores, progress);
+  }
   set_texts(recordings, samples);
   return samples;
 }

@@ -9,12 +9,13 @@
 namespace stormcell {
 
 struct BothRecordings {
-  const RecordingSource &a, &b;
+  RecordingSource &a, &b;
 };
 
-/// Cells whose choices differ, ascending by layer, group, request and position, with their tokens.
+/// Cells whose choices differ, ascending by layer, group, request and position, with their tokens and scores. Reads a
+/// once more if it has scores.
 std::vector<DiffSample> list_samples(const CounterInput& input, const DifferenceCounter& counter,
-                                     const BothRecordings& recordings);
+                                     const BothRecordings& recordings, const Progress& progress);
 /// Fills the tokens of the counter's first differences, which are in its order.
 void set_tokens(const CounterInput& input, const DifferenceCounter& counter, const BothRecordings& recordings,
                 std::vector<DiffSequence>& sequences);

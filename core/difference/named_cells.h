@@ -1,5 +1,6 @@
 // Cells that the figures of a difference name one by one.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,6 +26,15 @@ struct DiffSample {
   bool consequence = false;      ///< an earlier router's choices of the cell differ too
   std::optional<double> margin;  ///< null: not recorded
   std::vector<int32_t> a, b;     ///< branches in the order of the recording
+  /// Scores of either(), before softmax or sigmoid if the recording has them so; empty: that side did not record them.
+  std::vector<float> scores_a, scores_b;
+  /// Branches of a, then those that b alone has.
+  std::vector<int32_t> either() const {
+    std::vector<int32_t> branches = a;
+    for (const int32_t branch : b)
+      if (std::find(a.begin(), a.end(), branch) == a.end()) branches.push_back(branch);
+    return branches;
+  }
 };
 
 }  // namespace stormcell

@@ -1,5 +1,6 @@
 #include "core/difference/recording_source.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "core/base/error.h"
@@ -40,7 +41,7 @@ class SessionSource : public RecordingSource {
       return run.batches > 0 && session.has_decisions(run.id);
     };
     run_ = choose_run(reader_, path.run, has_choices,
-                      std::string(kNoChoices) + " (record them with profile, or import a recording that has them)");
+                      std::string(kNoChoices) + " (" + how_to_get_choices(path.run) + ")");
     layout_ = reader_.layout(run_.id);
     name_ = path.file + "#" + std::to_string(run_.id);
   }
@@ -73,6 +74,16 @@ class SessionSource : public RecordingSource {
   }
 
  private:
+  /// For the import without choices that is named, or the newest one, else for runs of this program.
+  std::string how_to_get_choices(const std::string& named) const {
+    std::string how = "record them with profile, or import a recording that has them";
+    for (const RunSummary& run : reader_.runs()) {
+      if (!named.empty() && named != std::to_string(run.id) && named != run.name) continue;
+      const std::vector<std::string> lacks = lacks_of_import(run);
+      if (std::find(lacks.begin(), lacks.end(), "decisions") != lacks.end()) how = how_to_get(run, "decisions", how);
+    }
+    return how;
+  }
   static void pass_on(const std::vector<BatchSpace>& spaces, const std::vector<DecisionRecord>& decisions,
                       TraceSink& sink) {
     std::vector<std::vector<int32_t>> masks(spaces.size());
@@ -93,11 +104,13 @@ class SessionSource : public RecordingSource {
 /// Gives pages of the file back while it is read: a recording of any size takes little memory.
 class DroppingSink : public TraceSink {
  public:
-  DroppingSink(const MappedFile& file, TraceSink& sink, std::optional<TraceHeader>& header)
-      : file_(file), sink_(sink), header_(header) {}
+  /// `how`: what records choices in a program that writes this format.
+  DroppingSink(const MappedFile& file, TraceSink& sink, std::optional<TraceHeader>& header, std::string_view how)
+      : file_(file), sink_(sink), header_(header), how_(how) {}
   void begin(const TraceHeader& header) override {
     if (header.counts)
-      bad_input(file_.path(), kNoChoices, "record the choices of each token: stormcell recorder lists recorders");
+      bad_input(file_.path(), kNoChoices,
+                how_.empty() ? "record the choices of each token: stormcell recorder lists recorders" : how_);
     header_ = header;
     sink_.begin(header);
   }
@@ -115,6 +128,7 @@ class DroppingSink : public TraceSink {
   const MappedFile& file_;
   TraceSink& sink_;
   std::optional<TraceHeader>& header_;
+  const std::string_view how_;
   int64_t passed_ = 0;
 };
 
@@ -138,7 +152,7 @@ class TraceFileSource : public RecordingSource {
   void read(ReadParts parts, TraceSink& sink, const Progress& progress) override {
     if (parts == ReadParts::choices && header_ && by_rows_)
       return read_native_rows(source_.file, *header_, sink, progress);
-    DroppingSink dropping(*source_.file, sink, header_);
+    DroppingSink dropping(*source_.file, sink, header_, stormcell::how_to_record(format_.id, "decisions"));
     RoutedAlone routed(source_, dropping);
     const TraceCounts counts = format_.read(source_, routed, progress);
     if (!counts.nothing.empty()) bad_input(name_, "holds no choice: " + counts.nothing, "record while requests run");

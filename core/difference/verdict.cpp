@@ -71,24 +71,28 @@ FoundCause agreement_of(const DifferenceFigures& f) {
     cause.explained = share(*f.near_ties, f.origins);
     cause.evidence = "these recordings agree but for near ties: " + percent(share(f.differing, f.compared)) + " of " +
                      counted(f.compared, "choice") + " of cells differ, and " + with_commas(*f.near_ties) + " of the " +
-                     counted(f.origins, "cell") + " where that begins are near ties";
+                     counted(f.origins, "cell") + " where a difference begins are near ties";
     return cause;
   }
   cause.evidence = "all " + counted(f.compared, "choice") + " of cells are the same sets";
   return cause;
 }
 
+std::string with_servers(const char* advice, const std::string& servers) {
+  return servers.empty() ? advice : std::string(advice) + "; " + servers;
+}
+
 void tell_missing(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& verdict) {
   std::string record;
   if (f.differing > 0 && !held.margins && verdict.cause.empty()) {
     verdict.cannot_be_told.emplace_back(to_text(DiffCause::router_precision));
-    record = kRecordScores;
+    record = with_servers(kRecordScores, held.margins_how);
   }
   if (!held.weights) {
     for (const DiffCause cause :
          {DiffCause::softmax_order, DiffCause::not_renormalised, DiffCause::scale_lost, DiffCause::bias_in_weights})
       verdict.cannot_be_told.emplace_back(to_text(cause));
-    add_to_list(record, kRecordWeights, "; ");
+    add_to_list(record, with_servers(kRecordWeights, held.weights_how), "; ");
   }
   verdict.record = record;
 }
@@ -109,8 +113,8 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
   std::string evidence =
       percent(share(f.differing, f.compared)) + " of " + counted(f.compared, "choice") + " of cells differ";
   if (f.near_ties)
-    evidence += ", and of the " + counted(f.origins, "cell") + " where that begins " + with_commas(*f.near_ties) +
-                " are near ties";
+    evidence += ", and " + with_commas(*f.near_ties) + " of the " + counted(f.origins, "cell") +
+                " where a difference begins are near ties";
   if (held.margins || at_first <= kUnlike) {
     FoundCause unlike{DiffCause::unlike, 0, evidence + "; no rule tells why"};
     if (at_first <= kUnlike)
@@ -125,7 +129,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
 
 void judge(const SampledChoices& sample, const HeldParts& held, DifferenceFigures& f) {
   DiffVerdict& verdict = f.verdict;
-  if (!held.margins) f.record_margins = kRecordScores;
+  if (!held.margins) f.record_margins = with_servers(kRecordScores, held.margins_how);
   std::vector<FoundCause> found;
   if (f.exchanged > 0)
     found.push_back({DiffCause::requests_exchanged, 1,

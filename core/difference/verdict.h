@@ -12,6 +12,9 @@ struct HeldParts {
   bool weights = false;  ///< both have weights
   bool margins = false;  ///< one has margins or scores
   bool scores = false;   ///< both have scores
+  /// Needs of the servers whose recordings lack them: "engine.json: the server returns ids alone ..."; empty:
+  /// nothing is known of these formats.
+  std::string weights_how, margins_how;
 };
 
 /// Fills verdict and weights of `figures`, whose counts are filled already.

@@ -28,11 +28,30 @@ BranchPairs pairs_of(const PairTable& table, int64_t most) {
 
 /// Marks the pairs that chance does not explain.
 void mark_beyond(const PairsBesideChance& judged, BranchPairs& pairs) {
-  std::vector<std::pair<int32_t, int32_t>> beyond;
-  for (const PairBeyondChance& pair : judged.beyond) beyond.emplace_back(pair.from, pair.to);
-  std::sort(beyond.begin(), beyond.end());
-  for (BranchPairs::Entry& e : pairs.entries)
-    e.beyond = std::binary_search(beyond.begin(), beyond.end(), std::pair(e.from, e.to));
+  using Places = std::vector<std::pair<int32_t, int32_t>>;
+  const auto places_of = [](const std::vector<PairBeyondChance>& called) {
+    Places places;
+    for (const PairBeyondChance& pair : called) places.emplace_back(pair.from, pair.to);
+    std::sort(places.begin(), places.end());
+    return places;
+  };
+  const Places beyond = places_of(judged.beyond), rarer = places_of(judged.rarer);
+  for (BranchPairs::Entry& e : pairs.entries) {
+    const std::pair place(e.from, e.to);
+    e.beyond = std::binary_search(beyond.begin(), beyond.end(), place);
+    e.rarer = std::binary_search(rarer.begin(), rarer.end(), place);
+  }
+  for (const PairBeyondChance& pair : judged.rarer)
+    if (pair.cells == 0) pairs.absent.push_back({pair.from, pair.to, 0, false, true});
+  pairs.judged = true;
+}
+
+/// The same for the pairs that are kept alone: those of all edges of a large model would take seconds.
+void mark_entries(const TransitionJudge& judge, BranchPairs& pairs) {
+  for (BranchPairs::Entry& e : pairs.entries) {
+    const PairSide side = judge.side({e.from, e.to, e.count});
+    e.beyond = side == PairSide::more_often, e.rarer = side == PairSide::more_rarely;
+  }
   pairs.judged = true;
 }
 
@@ -94,13 +113,14 @@ std::shared_ptr<const RoutingFlow> read_routing_flow(const std::string& file, in
       const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {
         return reader.transitions(summary.id, router, e.to, batches);
       });
+      const int32_t next_k = flow->routers[e.to].line.fan_out;
+      const int64_t verdicts = chance_questions(layout) * std::ssize(layout.edges);
       if (router == flow->router && e.to == flow->next) {
         flow->transitions = pairs_of(table, -1);
-        mark_beyond(transitions_beside_chance(table, flow->routers[e.to].line.fan_out,
-                                              chance_questions(layout) * std::ssize(layout.edges)),
-                    flow->transitions);
+        mark_beyond(transitions_beside_chance(table, next_k, verdicts), flow->transitions);
       }
       e.pairs = pairs_of(table, most_pairs);
+      mark_entries(TransitionJudge(table, next_k, verdicts), e.pairs);
     }
     if (const int32_t k = flow->routers[r].line.fan_out; router == flow->router && k > 1) {
       const PairTable table = sum_ranges(ranges_of, [&, &reader = reader, &summary = summary](BatchRange batches) {

@@ -16,12 +16,14 @@ struct BranchPairs {
     int32_t from = 0, to = 0;
     int64_t count = 0;
     bool beyond = false;  ///< more often than chance has it, if the pairs are judged
+    bool rarer = false;   ///< more rarely, likewise
   };
   int32_t rows = 0, columns = 0;
-  std::vector<Entry> entries;  ///< most cells first; where `left_out` > 0 not all of them
-  int64_t total = 0;           ///< sum over all pairs
-  int64_t pairs = 0;           ///< how many different ones there are
-  bool judged = false;         ///< entries say whether they are beyond chance, as analyze has it
+  std::vector<Entry> entries;      ///< most cells first; where `left_out` > 0 not all of them
+  int64_t total = 0;               ///< sum over all pairs
+  int64_t pairs = 0;               ///< how many different ones there are
+  bool judged = false;             ///< entries say whether they are beyond chance, as analyze has it
+  std::vector<Entry> absent = {};  ///< pairs that no cell took, although chance has them; of `transitions` and `together`
   int64_t left_out() const { return pairs - std::ssize(entries); }
 };
 

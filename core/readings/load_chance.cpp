@@ -10,7 +10,7 @@ namespace stormcell {
 int64_t chance_questions(const RunLayout& layout) {
   const bool several =
       std::any_of(layout.routers.begin(), layout.routers.end(), [](const RouterInfo& r) { return r.fan_out > 1; });
-  return 1 + !layout.edges.empty() + several;
+  return 1 + 2 * (!layout.edges.empty() + several);
 }
 
 JudgedLoads judge_run_loads(const RunLayout& layout, const std::vector<std::span<const int64_t>>& loads,
@@ -32,7 +32,8 @@ std::optional<LoadChance> JudgedLoads::shown(size_t router) const {
   // The range is empty: nothing was drawn.
   if (of.entropy_bits.range.high <= 0) return {};
   return LoadChance{of.imbalance.range.low, of.imbalance.range.high, of.entropy_bits.range.low,
-                    of.entropy_bits.range.high, beyond[router]};
+                    of.entropy_bits.range.high, beyond[router], of.imbalance.range.middle,
+                    of.entropy_bits.range.middle};
 }
 
 LoadChances read_load_chances(const std::string& file, int64_t run, const Progress& progress) {

@@ -12,8 +12,8 @@
 
 namespace stormcell {
 
-/// Questions that may find something beyond chance: loads, transitions, co-activation. Each gets its part of
-/// kFalseCalls, and within a question each router or pair of routers.
+/// Questions that may find something beyond chance: loads, and pairs that come more often and more rarely, of transitions
+/// and of co-activation. Each gets its part of kFalseCalls, and within a question each router or pair of routers.
 int64_t chance_questions(const RunLayout& layout);
 
 struct JudgedLoads {

@@ -40,6 +40,7 @@ std::string session_revision(const std::string& file);
 struct LoadChance {
   double imbalance_low = 0, imbalance_high = 0, entropy_low = 0, entropy_high = 0;
   bool beyond = false;  ///< further than chance goes, with regard to the number of routers; as analyze has it
+  double imbalance_middle = 0, entropy_middle = 0;  ///< medians of even routers; all are drawn
 };
 
 /// By the router's name; routers that were not judged are left out.

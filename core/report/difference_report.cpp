@@ -58,8 +58,8 @@ std::string verdict_headline(const DifferenceFigures& f) {
         "The recordings lack data to tell " + escape(joined(v.cannot_be_told)) + ": " + escape(v.record) + ".", "note");
   std::string tiles = tile("choices that differ", percent(part_of(f.differing, f.compared)),
                            count(f.differing) + " of " + count(f.compared) + " choices of cells");
-  tiles += tile("begin anew", count(f.origins), "all earlier routers of the cell agree");
-  tiles += tile("near ties", f.near_ties ? count(*f.near_ties) : "not known", "of those that begin anew");
+  tiles += tile("where a difference begins", count(f.origins), "all earlier routers of the cell agree");
+  tiles += tile("near ties", f.near_ties ? count(*f.near_ties) : "not known", "of those where a difference begins");
   tiles += tile("consequences", count(f.consequences), "an earlier router of the cell differs");
   return html + "<dl class=\"tiles\">\n" + tiles + "</dl>\n" +
          paragraph("a: <code>" + escape(f.a) + "</code><br/>b: <code>" + escape(f.b) + "</code>") + "</header>\n";
@@ -73,8 +73,8 @@ std::string map_section(const DifferenceFigures& f) {
   map.columns_each = f.position_width;
   map.shares = true;
   map.gaps = "no cell in both";
-  Table table("Routers",
-              {"router", "cells", "differ", "95 % interval", "begin here", "near ties", "median margin", "of those"});
+  Table table("Routers", {"router", "cells", "differ", "95 % interval", "begins here", "near ties", "median margin",
+                          "where it begins"});
   for (const DiffLayer& layer : f.layers) {
     map.rows.push_back(layer.router);
     map.values.emplace_back();
@@ -118,7 +118,7 @@ std::string sequences_section(const DifferenceFigures& f) {
                      table.html() + rest);
 }
 
-/// Bars of a histogram stand side by side: all cells, and those that begin to differ.
+/// Bars of a histogram stand side by side: all cells, and those where a difference begins.
 std::string margins_picture(const DiffMargins& m) {
   constexpr double kLeft = 60, kBottom = 190, kHigh = 160, kRight = 880;
   int64_t all = 0, first = 0;
@@ -132,7 +132,7 @@ std::string margins_picture(const DiffMargins& m) {
       "table "
       "below has the numbers\">\n<rect class=\"bar\" x=\"60\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"78\" "
       "y=\"12\">all cells</text><rect class=\"bar2\" x=\"170\" y=\"2\" width=\"12\" height=\"10\"/><text x=\"188\" "
-      "y=\"12\">cells whose choices begin to differ</text>\n";
+      "y=\"12\">where a difference begins</text>\n";
   for (const double share : {0.0, .5, 1.0})
     svg += fmt::format(
         "<path class=\"axis\" d=\"M{} {:.1f}H{}\"/><text class=\"soft end\" x=\"{}\" y=\"{:.1f}\">{}</text>\n", kLeft,
@@ -156,7 +156,7 @@ std::string margins_section(const DifferenceFigures& f) {
     return section("margins", "Margins at the cut",
                    paragraph("No margins are recorded, so near ties cannot be told from other differences. " +
                              as_sentence(f.record_margins)));
-  Table table("Margins", {"from", "cells of routers", "begin to differ"}, 0);
+  Table table("Margins", {"from", "cells of routers", "where a difference begins"}, 0);
   for (size_t i = 0; i < f.margins->edges.size(); ++i)
     table.row({rough(f.margins->edges[i]), count(f.margins->all[i]), count(f.margins->first[i])});
   const std::string ties = f.near_ties ? count(*f.near_ties) + " of the " + counted(f.origins, "cell") +
@@ -196,9 +196,16 @@ std::string experts_section(const DifferenceFigures& f) {
                  most.html() + (moved.size() > kExpertsListed ? all.details() : std::string()));
 }
 
-std::string choice_text(const std::vector<int32_t>& branches) {
+/// "3 (1.25), 17 (0.98)"; without scores the branches alone. `scores`: of DiffSample::either().
+std::string choice_text(const DiffSample& sample, const std::vector<int32_t>& branches,
+                        const std::vector<float>& scores) {
+  const std::vector<int32_t> either = sample.either();
   std::string text;
-  for (const int32_t branch : branches) add_to_list(text, std::to_string(branch));
+  for (const int32_t branch : branches) {
+    const auto at = std::find(either.begin(), either.end(), branch) - either.begin();
+    add_to_list(text, std::to_string(branch) +
+                          (at < std::ssize(scores) ? " (" + number(static_cast<double>(scores[at])) + ")" : ""));
+  }
   return text;
 }
 
@@ -214,13 +221,13 @@ std::string samples_section(const DifferenceFigures& f) {
   for (size_t i = 0; i < shown.size(); i += each) {
     const DiffSample& s = *shown[i];
     table.row({"<code>" + escape(f.layers[s.layer].router) + "</code>", std::to_string(s.request),
-               std::to_string(s.position), token_text(s.token, s.text), choice_text(s.a), choice_text(s.b),
-               number(s.margin)});
+               std::to_string(s.position), token_text(s.token, s.text), choice_text(s, s.a, s.scores_a),
+               choice_text(s, s.b, s.scores_b), number(s.margin)});
   }
   return section(
       "cells", "Both choices of some cells",
-      paragraph("Some of the cells where a difference begins. The view diff of the Studio lists those of any "
-                "router and position.") +
+      paragraph("Some of the cells where a difference begins, in brackets the score of each choice where it is "
+                "recorded. The view diff of the Studio lists those of any router and position.") +
           table.html());
 }
 

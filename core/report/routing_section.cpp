@@ -19,7 +19,16 @@ int64_t sum(const std::vector<int64_t>& values) {
   return total;
 }
 
-std::string range_text(double low, double high) { return number(low) + " to " + number(high); }
+enum class Evenness : uint8_t { imbalance, entropy };
+/// "0.0812 (0.0405 to 0.163)": the median of even routers, and 95 % of them.
+std::string by_chance_text(const std::optional<LoadChance>& chance, Evenness figure) {
+  if (!chance) return "–";
+  const LoadChance& c = *chance;
+  const bool is_entropy = figure == Evenness::entropy;
+  return number(is_entropy ? c.entropy_middle : c.imbalance_middle) + " (" +
+         number(is_entropy ? c.entropy_low : c.imbalance_low) + " to " +
+         number(is_entropy ? c.entropy_high : c.imbalance_high) + ")";
+}
 
 Table load_table(const ReportData& d, size_t branches, bool several) {
   std::vector<std::string> head = {"router",           "cells",         several ? "choices" : "kept",
@@ -35,9 +44,9 @@ Table load_table(const ReportData& d, size_t branches, bool several) {
                                     count(sum(r.loads.padding)),
                                     count(sum(r.loads.dropped)),
                                     number(r.imbalance),
-                                    r.chance ? range_text(r.chance->imbalance_low, r.chance->imbalance_high) : "–",
+                                    by_chance_text(r.chance, Evenness::imbalance),
                                     number(r.entropy),
-                                    r.chance ? range_text(r.chance->entropy_low, r.chance->entropy_high) : "–",
+                                    by_chance_text(r.chance, Evenness::entropy),
                                     r.chance ? (r.chance->beyond ? "yes" : "no") : "–"};
     for (const int64_t v : r.loads.load) row.push_back(count(v));
     table.row(row);
@@ -113,8 +122,9 @@ std::string loads_section(const ReportData& d) {
   body += paragraph(
       std::string(
           "Imbalance = largest load ÷ mean load − 1: 0 when even. Entropy = −Σ p log₂ p over the shares p of the "
-          "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all. By chance: where "
-          "95 % of even routers with as many cells lie; beyond chance regards the number of routers, too.") +
+          "branches, in bits: log₂ of the number of branches when even, 0 when one branch gets all. By chance: the "
+          "median of even routers with as many cells, and where 95 % of them lie, both by drawing; beyond chance "
+          "regards the number of routers, too.") +
           (padded ? " Both leave padding out; the loads in the table include it." : ""),
       "note");
   return section("loads", "Where the cells went", body + load_table(d, branches, several).details());

@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "core/cell/margins.h"
 #include "core/profile/pyramid.h"
 #include "core/session/session_reader_state.h"
 
@@ -92,6 +93,21 @@ class KeyedLoadsCheck {
 
   const CheckedRun& run_;
   std::vector<Router> routers_;
+};
+
+/// Checks loads and margins of the whole run as rows (run_load, run_margin) against its loads and decisions.
+class TotalRowsCheck {
+ public:
+  explicit TotalRowsCheck(const CheckedRun& run) : run_(run) {}
+  void batch(const CheckedBatch& batch, int32_t router, const StoredDecision& decision);
+  void finish(const LoadsCheck& loads) const;
+
+ private:
+  void check_loads(int32_t router, const RouterLoads* total) const;
+  void check_margins(int32_t router, const RouterLoads* total) const;
+
+  const CheckedRun& run_;
+  std::map<int32_t, MarginBins> margins_;  ///< by router
 };
 
 /// Checks transitions along every edge and branches taken together. Windows are compared with the decisions; if the run

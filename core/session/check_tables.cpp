@@ -46,6 +46,8 @@ constexpr Owned kOwned[] = {
      "e.next = pair_window.next % 4096))"},
     {"label_load", kNoRouter},
     {"token_load", kNoRouter},
+    {"run_load", kNoRouter},
+    {"run_margin", kNoRouter},
 };
 
 /// Queries whose rows describe faults.

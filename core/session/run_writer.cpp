@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <chrono>
+#include <map>
 #include <numeric>
 
+#include "core/cell/margins.h"
 #include "core/session/kept_pictures.h"
 #include "core/session/session_writer_state.h"
 
@@ -50,7 +52,9 @@ struct RunWriter::State : WindowSink {
   void write_thumbnails(const BatchRecord& batch, int64_t first);
   void write_pieces(std::span<const int32_t> tokens_of_batch);
   void write_keyed_loads();
+  void count_margins_of(const BatchRecord& batch);
   void write_totals();
+  void write_rows_of_totals();
 
   std::shared_ptr<SessionWriterState> session;
   int64_t id = 0;
@@ -58,6 +62,7 @@ struct RunWriter::State : WindowSink {
   std::function<std::string(int32_t)> piece;
   std::vector<bool> pieces_written;  // by token
   ProfileAccumulator accumulator;
+  std::map<int32_t, MarginBins> margins;  // by router; those that have any
   std::vector<GuardTotal> guards;
   blob::Bytes buffer, tokens;
   KeptPictures pictures;
@@ -119,6 +124,7 @@ void RunWriter::finish(RunStatus status, const std::string& summary) {
     s.accumulator.finish();
     s.write_keyed_loads();
     s.write_totals();
+    s.write_rows_of_totals();
     Statement update(s.session->db, "UPDATE run SET status = ?, summary = ?, finished = ? WHERE id = ?");
     const std::string now = now_utc();
     update.bind(1, to_text(status))
@@ -195,6 +201,7 @@ void RunWriter::State::write_batch(const BatchRecord& batch) {
   if (batch.number < 0 || batch.number >= kMostBatches)
     failed(s.path, "batch " + std::to_string(batch.number) + " cannot be numbered");
   accumulator.batch(batch);  // refuses what does not fit the layout before anything is written
+  count_margins_of(batch);
   last_batch = batch.number;
   const int64_t key = batch_key(id, batch.number), first = first_item(batch);
   const GuardTotal guarded = write_guards(batch, key);
@@ -328,6 +335,18 @@ void RunWriter::State::write_pieces(std::span<const int32_t> tokens_of_batch) {
   }
 }
 
+void RunWriter::State::count_margins_of(const BatchRecord& batch) {
+  for (size_t i = 0; i < batch.decisions(); ++i) {
+    const DecisionRecord d = batch.decision(i);
+    if (d.margin.empty() && d.scores.empty()) continue;
+    const RouterInfo& info = accumulator.layout().routers[d.router];
+    std::span<const uint8_t> mask;
+    for (size_t s = 0; s < batch.spaces(); ++s)
+      if (batch.space(s).space == info.space) mask = batch.space(s).mask;
+    count_margins(d, info.branches, info.fan_out, mask, margins[d.router]);
+  }
+}
+
 // Writes all loads by label and by token; they replace those of an earlier flush.
 void RunWriter::State::write_keyed_loads() {
   if (!keyed_loads_pending) return;
@@ -388,6 +407,22 @@ void RunWriter::State::write_totals() {
   }
   Statement guard(session->db, "INSERT OR REPLACE INTO guard(run, step, hits, misses) VALUES(?,?,?,?)");
   for (const GuardTotal& g : guards) guard.bind(1, id).bind(2, int64_t{g.step}).bind(3, g.hits).bind(4, g.misses).run();
+}
+
+// Branches without cells have rows too: a query for them finds them. A hostile trace may name millions of branches.
+void RunWriter::State::write_rows_of_totals() {
+  Statement load(session->db, "INSERT INTO run_load(router, branch, cells) VALUES(?,?,?)");
+  for (size_t r = 0; r < accumulator.layout().routers.size(); ++r) {
+    const std::vector<int64_t> real = accumulator.loads(static_cast<int32_t>(r)).real();
+    for (size_t b = 0; b < real.size(); ++b)
+      if (real[b] != 0 || real.size() <= kMostWithEmptyRows)
+        load.bind(1, router_key(id, static_cast<int64_t>(r))).bind(2, static_cast<int64_t>(b)).bind(3, real[b]).run();
+  }
+  Statement margin(session->db, "INSERT INTO run_margin(router, bin, cells) VALUES(?,?,?)");
+  for (const auto& [router, bins] : margins)
+    for (int32_t i = 0; i < MarginBins::kBins; ++i)
+      if (bins.count[i] > 0)
+        margin.bind(1, router_key(id, router)).bind(2, int64_t{MarginBins::number_of(i)}).bind(3, bins.count[i]).run();
 }
 
 }  // namespace stormcell

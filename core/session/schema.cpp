@@ -105,6 +105,13 @@ CREATE UNIQUE INDEX picture_of_item ON picture(run, item);
     // The branch by which cells leave a router or only pass it.
     R"sql(
 ALTER TABLE router ADD COLUMN residual INTEGER;
+)sql",
+    // Loads and margins of whole runs as rows of numbers, which a query needs no program to read.
+    R"sql(
+CREATE TABLE run_load(router INTEGER, branch INTEGER, cells INTEGER NOT NULL, PRIMARY KEY(router, branch)) WITHOUT ROWID;
+CREATE TABLE run_margin(router INTEGER, bin INTEGER, cells INTEGER NOT NULL, PRIMARY KEY(router, bin)) WITHOUT ROWID;
+CREATE VIEW run_loads AS SELECT router >> 12 AS run, router & 4095 AS router, branch, cells FROM run_load;
+CREATE VIEW run_margins AS SELECT router >> 12 AS run, router & 4095 AS router, bin, cells FROM run_margin;
 )sql"};
 static_assert(kMigrations.size() == kSchemaVersion);
 
@@ -145,6 +152,10 @@ CREATE TEMP VIEW picture AS SELECT 0 AS id, 0 AS run, 0 AS item, 0 AS height, 0 
                                   R"sql(
 CREATE TEMP VIEW IF NOT EXISTS router AS SELECT id, run, ordinal, name, branches, fan_out, protocol, space, stack, parent, parent_branch,
   batches, cells, total, layer, branch_bytes, dense_bytes, NULL AS residual FROM main.router;
+)sql",
+                                  R"sql(
+CREATE TEMP VIEW run_load AS SELECT 0 AS router, 0 AS branch, 0 AS cells WHERE 0;
+CREATE TEMP VIEW run_margin AS SELECT 0 AS router, 0 AS bin, 0 AS cells WHERE 0;
 )sql"};
 static_assert(kAdapters.size() == kSchemaVersion);
 

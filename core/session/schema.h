@@ -10,7 +10,7 @@
 namespace stormcell {
 
 inline constexpr int32_t kApplicationId = kSessionApplicationId;
-inline constexpr int32_t kSchemaVersion = 8;
+inline constexpr int32_t kSchemaVersion = 9;
 
 // Keys are computed, so that neither a decision nor a batch needs an index.
 inline constexpr int64_t kMostRouters = 4096, kMostSpaces = 64, kMostBatches = int64_t{1} << 32,
@@ -19,6 +19,9 @@ inline constexpr int64_t batch_key(int64_t run, int64_t number) { return run * k
 inline constexpr int64_t decision_key(int64_t batch, int64_t router) { return batch * kMostRouters + router; }
 inline constexpr int64_t space_key(int64_t batch, int64_t space) { return batch * kMostSpaces + space; }
 inline constexpr int64_t router_key(int64_t run, int64_t router) { return run * kMostRouters + router; }
+
+/// Branches up to which those without cells have a row in run_load, too.
+inline constexpr size_t kMostWithEmptyRows = 65536;
 
 enum class FileState : uint8_t { missing, empty, something };
 /// Throws Error(bad_input) for a folder and the like. Does not open the file: closing it would drop the locks that

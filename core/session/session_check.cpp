@@ -77,6 +77,7 @@ void check_inputs(const CheckedRun& run, int64_t listed, const Progress& progres
 void check_run(const CheckedRun& run, const Progress& progress, SessionReader::Checked& seen) {
   LoadsCheck loads(run);
   KeyedLoadsCheck keyed(run);
+  TotalRowsCheck rows(run);
   const int32_t routers = run.layout.routers.size();
   int64_t listed = 0;
   for (int64_t b = 0; b < run.summary.batches; ++b) {
@@ -94,10 +95,12 @@ void check_run(const CheckedRun& run, const Progress& progress, SessionReader::C
       if (!decision) continue;
       ++seen.decisions;
       keyed.batch(*batch, r, *decision);
+      rows.batch(*batch, r, *decision);
     }
   }
   loads.finish();
   keyed.finish(loads);
+  rows.finish(loads);
   check_guards(run);
   check_pairs(run, progress);
   if (!run.is_running) check_inputs(run, listed, progress);

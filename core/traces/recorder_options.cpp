@@ -15,7 +15,9 @@ constexpr std::string_view kPerToken = "SGLang: --expert-distribution-recorder-m
                            kVllmRequests = "vLLM: --enable-return-routed-experts, and save the answers, one a line",
                            kLlama = "record with: stormcell recorder llama-cpp",
                            kCellRank = "write safetensors with cell.rank, as the guide's page recordings shows",
-                           kHooks = "record with one of those that stormcell recorder lists";
+                           kHooks = "record with one of those that stormcell recorder lists",
+                           kIdsAlone = "the server returns ids alone: stormcell recorder transformers-5 or pytorch "
+                                       "records the same tokens with weights and margins";
 
 // The first row that fits counts.
 constexpr HowTo kHowTo[] = {
@@ -35,11 +37,21 @@ constexpr HowTo kHowTo[] = {
     {"vllm-eplb", "requests", kVllmRequests},
     {"imatrix", "decisions", kLlama},
     {"imatrix", "steps", "make one of each text: llama-imatrix sums up all of its input"},
+    {"sglang", "weights", kIdsAlone},
+    {"sglang", "margins", kIdsAlone},
+    {"routed-experts", "weights", kIdsAlone},
+    {"routed-experts", "margins", kIdsAlone},
+    {"megatron", "weights", "Megatron-LM's trace has ids alone: stormcell recorder pytorch records weights and margins"},
+    {"megatron", "margins", "Megatron-LM's trace has ids alone: stormcell recorder pytorch records weights and margins"},
+    {"trtllm", "decisions", kHooks},
     {"npy", "requests", "write safetensors with cell.request, as the guide's page recordings shows"},
     {"npy", "positions", "write safetensors with cell.position, as the guide's page recordings shows"},
     {"npy", "phases", "write safetensors with cell.phase, as the guide's page recordings shows"},
     {"npy", "weights", "write safetensors with layer.N.weights, as the guide's page recordings shows"},
+    {"npy", "margins", "write safetensors with layer.N.margins, as the guide's page recordings shows"},
     {"router-trace", "weights", kHooks},
+    {"router-trace", "margins", kHooks},
+    {"route-trace", "margins", kLlama},
     {"router-trace", "requests", kHooks},
     {"router-trace", "positions", kHooks},
     {"router-trace", "phases", kHooks},

@@ -83,8 +83,8 @@ std::vector<std::string> lacks_without(std::initializer_list<TracedFact> facts);
 /// Facts that a native trace's tensors seem to state in any case; its metadata says under `lacks` which of them it
 /// lacks.
 inline constexpr std::string_view kNativeLacks[] = {"homes", "steps", "order", "requests", "positions", "phases"};
-/// The option of a recorder or of the import that adds this fact to a trace of this format (its id); empty: none is
-/// known.
+/// The option of a recorder or of the import that adds this fact, or the margins, to a trace of this format (its id);
+/// empty: none is known.
 std::string_view how_to_record(std::string_view format, std::string_view fact);
 
 /// One stack's cells of a batch.

@@ -3,6 +3,8 @@
 
 #include "core/exports/text_output.h"
 #include "tests/contract/imports.h"
+#include "tests/core/difference/made_recordings.h"
+#include "tests/testing/gzip_bytes.h"
 
 namespace stormcell::testing {
 
@@ -105,6 +107,78 @@ class ContractDiffTest : public QObject, private Imports {
     imported(scratch_.write("long.csv", route_trace(longer)), c);
     QVERIFY(run_program({"compare", a, b}).err.find("stormcell diff " + a + " " + b) != std::string::npos);
     QVERIFY(run_program({"compare", a, c}).err.find("stormcell diff") == std::string::npos);
+  }
+
+  /// Token ids tell requests of the same numbers and lengths apart.
+  void compare_points_to_diff_only_for_the_same_requests() {
+    const MadeModel model({.requests = 3, .tokens = 12, .layers = 2});
+    const MadeParts with_tokens = {.tokens = true};
+    const auto session_of = [&](const char* name, const MadeRecording& made) {
+      const std::string trace = made.write(scratch_.path(std::string(name) + ".safetensors"), with_tokens),
+                        session = scratch_.path(std::string(name) + ".storm");
+      imported(trace, session);
+      return session;
+    };
+    MadeRecording same = record(model, MadeRule{.scale = 2}), others = record(model), fewer = record(model);
+    for (auto& cell : others.cells) cell.token += 1;
+    std::erase_if(fewer.cells, [](const auto& cell) { return cell.request == 2; });
+    const std::string a = session_of("tokens-a", record(model));
+    const auto said = [&](const std::string& b) { return run_program({"compare", a, b}).err; };
+    const std::string b = session_of("tokens-b", same);
+    QVERIFY2(said(b).find("both are recordings of the same requests: use stormcell diff " + a + " " + b) !=
+                 std::string::npos,
+             said(b).c_str());
+    for (const std::string& other : {session_of("tokens-c", others), session_of("tokens-d", fewer)})
+      QVERIFY2(said(other).find("stormcell diff") == std::string::npos, said(other).c_str());
+  }
+
+  void the_option_of_the_server_that_records_choices_is_named() {
+    const std::string a = trace("choices"),
+                      counts = scratch_.write("balance.json", R"({"logical_count": [[8,1,1,8]]})"),
+                      session = scratch_.path("balance.storm");
+    imported(counts, session);
+    for (const std::string& b : {counts, session})
+      VERIFY_REFUSED((Arguments{"diff", a, b}), b, "SGLang: --expert-distribution-recorder-mode per_token");
+  }
+
+  void a_recording_without_weights_says_what_records_them() {
+    std::vector<int32_t> ids, other;
+    for (int i = 0; i < 64; ++i) ids.insert(ids.end(), {i % 4, 4 + i % 3});
+    other = ids;
+    for (size_t i = 0; i < other.size(); i += 8) other[i] = 7;
+    const std::string a = scratch_.write("ids.npy", npy_of("(32, 2, 2)", "<i4", ids)),
+                      b = scratch_.write("other.npy", npy_of("(32, 2, 2)", "<i4", other));
+    const Json verdict = diffed(a, b)["verdict"];
+    const std::string record = verdict["record"].get<std::string>();
+    QVERIFY2(record.find(a + ": write safetensors with layer.N.weights") != std::string::npos &&
+                 record.find(b + ": write safetensors with layer.N.weights") != std::string::npos,
+             record.c_str());
+    QVERIFY(verdict["cannot_be_told"].dump().find("scale-lost") != std::string::npos);
+  }
+
+  void a_recording_that_is_cut_in_the_middle_is_refused() {
+    const std::string a = trace("uncut"), whole = read_text(a), session = scratch_.path("uncut.storm"),
+                      native = scratch_.path("uncut.safetensors");
+    imported(a, session);
+    const Arguments arguments = {"export", session, "--format", "native", "-o", native};
+    VERIFY_DONE(run_program(arguments), arguments);
+    const std::string packed = gzip_of(whole);
+    std::vector<int32_t> ids(128, 1);
+    const std::string array = npy_of("(32, 2, 2)", "<i4", ids);
+    for (const auto& [name, bytes] :
+         {std::pair<std::string, std::string>{"row.csv", whole.substr(0, whole.size() - 12)},
+          {"slots.csv", whole.substr(0, whole.rfind('\n', whole.size() - 2) + 1)},
+          {"head.csv", whole.substr(0, 60)},
+          {"packed.csv.gz", packed.substr(0, packed.size() / 2)},
+          {"half.safetensors", read_text(native).substr(0, std::filesystem::file_size(native) / 2)},
+          {"few.safetensors", read_text(native).substr(0, 20)},
+          {"half.npy", array.substr(0, array.size() / 2)},
+          {"half.storm", read_text(session).substr(0, std::filesystem::file_size(session) / 2)},
+          {"answers.jsonl", R"({"prompt_routed_experts": [[[0, 1], [1, 0)"}}) {
+      const std::string cut = scratch_.write("cut-" + name, bytes);
+      VERIFY_REFUSED((Arguments{"diff", a, cut}), cut, "");
+      VERIFY_REFUSED((Arguments{"diff", cut, a}), cut, "");
+    }
   }
 
   void what_cannot_be_compared_is_refused() {

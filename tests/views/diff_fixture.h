@@ -21,7 +21,11 @@ struct PlantedRun {
   int32_t branches = 8;
   int64_t first_sequence = 0;
   bool inputs = true;  ///< tokens and their texts are recorded
+  bool scores = false;
 };
+
+/// A router's score of a branch that a cell chose as its `rank`-th, or did not choose.
+inline float planted_score(int32_t rank) { return rank < 0 ? -1.F : 2.F - 0.5F * static_cast<float>(rank); }
 
 inline constexpr int32_t kPlantedRouters = 3, kPlantedSequences = 4, kPlantedPositions = 6;
 
@@ -69,7 +73,12 @@ inline std::string make_planted_session(const std::string& path, const std::vect
           choice.insert(choice.end(), branches.begin(), branches.end());
         }
       const std::vector<float> weight(choice.size(), 0.5F), margin(of.margins ? cells : 0, 0.25F);
+      std::vector<float> scores(of.scores ? cells * static_cast<size_t>(of.branches) : 0, planted_score(-1));
+      for (size_t i = 0; of.scores && i < choice.size(); ++i)
+        scores[i / 2 * static_cast<size_t>(of.branches) + static_cast<size_t>(choice[i])] =
+            planted_score(static_cast<int32_t>(i % 2));
       DecisionRecord decision{.router = r, .choice = choice, .weight = weight};
+      decision.scores = scores;
       decision.margin = margin;
       batch.add_decision(decision);
     }

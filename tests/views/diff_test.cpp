@@ -171,6 +171,37 @@ class DiffTest : public QObject {
     QVERIFY(to_text(table_of("verdict").rows[0][1]).startsWith("Verdict: "));
   }
 
+  void scores_are_beside_the_choices_of_both_engines() {
+    const std::string scored = make_planted_session(
+        at("scored.storm"),
+        {{.margins = true, .scores = true}, {.planted = kPlanted, .margins = true, .scores = true}});
+    DiffView view;
+    view.resize(1100, 700);
+    run_load(view, two_runs(scored));
+    DiffPicture& picture = diff_picture_of(view);
+    const std::vector<const DiffSample*> cells = samples_at(*picture.figures(), {0, 5});
+    QVERIFY(cells.size() == 1);
+    // Branches 1 and 5 in a, 2 and 5 in b.
+    QCOMPARE(choices_with_scores(*cells[0], DiffSide::a), QString("1 (2), 5 (1.5)"));
+    QCOMPARE(choices_with_scores(*cells[0], DiffSide::b), QString("2 (2), 5 (1.5)"));
+    const QString words = describe_cell(*picture.figures(), *cells[0]);
+    for (const char* line : {"a chose 1, 5", "b chose 2, 5", "score of 1: 2 in a, -1 in b",
+                             "score of 5: 1.5 in a, 1.5 in b", "score of 2: -1 in a, 2 in b"})
+      QVERIFY2(QString(words).replace(QChar(0x2212), '-').contains(line), qPrintable(words));
+    control_of<QComboBox>(view, "Table")->setCurrentText("cells");
+    const auto row = rows_with(view.table(), {"model.layers.0.mlp", "3", "5"});
+    QVERIFY(row.size() == 1);
+    QCOMPARE(to_text(row[0][9]), QString("2, 1.5"));
+    QCOMPARE(to_text(row[0][10]), QString("2, 1.5"));
+    // Without scores the lines are as they were, and say so.
+    run_load(view, two_runs(session_));
+    const std::vector<const DiffSample*> plain = samples_at(*picture.figures(), {0, 5});
+    QCOMPARE(choices_with_scores(*plain[0], DiffSide::b), QString("2, 5"));
+    QVERIFY(describe_cell(*picture.figures(), *plain[0]).contains("No scores are recorded"));
+    QVERIFY(std::holds_alternative<std::monostate>(
+        rows_with(view.table(), {"model.layers.0.mlp", "3", "5"})[0][9]));
+  }
+
   void the_reference_may_be_the_other_run() {
     DiffView view;
     run_load(view, two_runs(session_));
@@ -286,6 +317,36 @@ class DiffTest : public QObject {
              {std::pair{DiffPlace{1, 3}, 1.0}, {DiffPlace{0, 5}, 0.5}, {DiffPlace{2, 1}, 0.0}})
           QVERIFY2(alike(color_at(place), theme.sequential(tone)), qPrintable(color_at(place).name()));
       }
+  }
+
+  void pictures_are_the_stored_ones_data() {
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<bool>("scored");
+    QTest::addColumn<double>("scale");
+    QTest::newRow("diff-light") << false << true << 1.0;
+    QTest::newRow("diff-dark") << true << true << 1.0;
+    QTest::newRow("diff-2x") << false << true << 2.0;
+    QTest::newRow("diff-plain") << false << false << 1.0;
+  }
+  /// The chosen square has a consequence, whose line is faint.
+  void pictures_are_the_stored_ones() {
+    QFETCH(bool, dark);
+    QFETCH(bool, scored);
+    QFETCH(double, scale);
+    // The map's title has the file's name without its folder.
+    const std::string session =
+        make_planted_session(at(scored ? "golden.storm" : "golden-plain.storm"),
+                             scored ? std::vector<PlantedRun>{{.margins = true, .scores = true},
+                                                              {.planted = kPlanted, .margins = true, .scores = true}}
+                                    : std::vector<PlantedRun>{{}, {kPlanted}});
+    DiffView view;
+    view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+    run_load(view, two_runs(session));
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    DiffPicture& picture = diff_picture_of(view);
+    picture.set_chosen({2, 3});
+    const QString trouble = compare_with_golden(draw(picture, {1000, 620}, scale), QTest::currentDataTag());
+    QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 
   void what_colours_tell_apart_has_colours_of_its_own() {

@@ -17,6 +17,7 @@ Meaning meaning_of(const ComparedFigure& f, Better better) {
   if (!f.a || !f.b) return Meaning::only_one;
   if (!f.comparable) return Meaning::apart;
   if (!f.difference) return Meaning::apart;
+  if (f.within_chance == true && *f.difference != 0) return Meaning::within_chance;
   if (!f.significant) return *f.difference == 0 ? Meaning::same : Meaning::unknown;
   if (!*f.significant || *f.difference == 0) return Meaning::same;
   if (better == Better::neither) return Meaning::differs;
@@ -93,6 +94,8 @@ QString text_of(Meaning meaning) {
       return tr("not comparable");
     case Meaning::withheld:
       return tr("not measured well enough");
+    case Meaning::within_chance:
+      return tr("within chance");
   }
   return {};
 }
@@ -116,6 +119,8 @@ QString definition_of(Meaning meaning) {
           "compared.");
     case Meaning::withheld:
       return tr("A run that was disturbed, or too short, does not state it.");
+    case Meaning::within_chance:
+      return tr("In both runs even routers can have such loads, so the difference says nothing about the router.");
   }
   return {};
 }
@@ -175,7 +180,8 @@ Table make_compare_table(const CompareModel& model, const CompareFilter& filter)
       {tr("95 % to"), tr("Upper end of the difference's 95 % interval, where both figures have one")},
       {tr("meaning"),
        tr("better, worse: significant, and in which direction; differs: significant, without a better and worse; "
-          "without interval: measured once in each run, so chance is not excluded")},
+          "without interval: measured once in each run, so chance is not excluded; within chance: even routers can "
+          "have such loads in both runs")},
       {tr("path"), tr("As in the JSON of the verbs and in compare --fail-if")}};
   const auto value = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
   for (const CompareLine& line : make_lines(model, filter))

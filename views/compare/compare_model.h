@@ -13,8 +13,9 @@
 namespace stormcell::views {
 
 /// A difference is: significant with a direction; significant without one; not distinguishable; measured without an
-/// interval; in one run only; between figures of different things; a speed-up that one run does not state.
-enum class Meaning { better, worse, differs, same, unknown, only_one, apart, withheld };
+/// interval; in one run only; between figures of different things; a speed-up that one run does not state; of routers that
+/// may be even in both runs.
+enum class Meaning { better, worse, differs, same, unknown, only_one, apart, withheld, within_chance };
 QString text_of(Meaning meaning);
 QString definition_of(Meaning meaning);
 

@@ -96,7 +96,8 @@ void paint_row(QPainter& p, const CompareRow& row, const QRectF& line, const C& 
   const double pad = 0.5 * g.unit();
   paint_compare_text(p, g.column(C::name, line).adjusted(g.unit(), 0, -pad, 0), Qt::AlignLeft, row.name, theme.text);
   paint_compare_text(p, g.column(C::a, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.a, theme.faint);
-  paint_compare_text(p, g.column(C::b, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.b, theme.text);
+  paint_compare_text(p, g.column(C::b, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.b,
+                     row.meaning == Meaning::within_chance ? theme.faint : theme.text);
   if (significant) p.setFont(bold(font));
   paint_compare_text(p, g.column(C::difference, line).adjusted(pad, 0, 0, 0), Qt::AlignRight, row.difference, color);
   paint_bar(p, row, g.column(C::bar, line), limit, g.unit(), color, theme);

@@ -38,6 +38,25 @@ Value figure_or_nothing(const std::optional<double>& value) { return value ? Val
 Value text_or_nothing(const std::string& text) { return text.empty() ? Value() : Value(to_qstring(text)); }
 Value token_or_nothing(int32_t token) { return token < 0 ? Value() : Value(qlonglong{token}); }
 
+/// Nothing: that side did not record it.
+std::optional<double> score_of(const DiffSample& sample, DiffSide side, int32_t branch) {
+  const std::vector<float>& scores = side == DiffSide::a ? sample.scores_a : sample.scores_b;
+  const std::vector<int32_t> either = sample.either();
+  const auto at = std::find(either.begin(), either.end(), branch) - either.begin();
+  if (at >= std::ssize(scores)) return {};
+  return static_cast<double>(scores[at]);
+}
+/// The scores of a side's choices in their order; nothing: not recorded.
+Value scores_or_nothing(const DiffSample& sample, DiffSide side) {
+  QStringList list;
+  for (const int32_t branch : side == DiffSide::a ? sample.a : sample.b) {
+    const std::optional<double> score = score_of(sample, side, branch);
+    if (!score) return {};
+    list << number_text(*score, 6);
+  }
+  return list.join(", ");
+}
+
 Table table_of_map(const DifferenceFigures& f) {
   Table table{{{tr("router"), tr("The router of a")},
                {tr("router of b"), tr("The router of b that it is compared with")},
@@ -81,7 +100,7 @@ Table table_of_margins(const DifferenceFigures& f) {
       {{tr("margin from"), tr("Lower end of the bin; a margin is the distance of the last chosen score from the "
                               "first one that was not chosen")},
        {tr("cells"), tr("Cells of all routers with a margin in this bin")},
-       {tr("begin to differ"), tr("Those of them where a difference begins: all earlier routers agree")}},
+       {tr("where a difference begins"), tr("Those of them for which all earlier routers of the cell agree")}},
       {}};
   if (f.margins)
     for (size_t i = 0; i < f.margins->edges.size(); ++i)
@@ -110,12 +129,15 @@ Table table_of_cells(const DifferenceFigures& f) {
                {tr("choices of a"), tr("The branches that a chose, in the order of the recording")},
                {tr("choices of b"), tr("The branches that b chose, in the order of the recording")},
                {tr("margin"), tr("The distance of the last chosen score from the first one that was not chosen")},
-               {tr("begins here"), tr("yes: all earlier routers of the cell agree; no: it is a consequence")}},
+               {tr("begins here"), tr("yes: all earlier routers of the cell agree; no: it is a consequence")},
+               {tr("scores of a"), tr("What a's router gave the choices of a, in their order, if it is recorded")},
+               {tr("scores of b"), tr("What b's router gave the choices of b, in their order, if it is recorded")}},
               {}};
   for (const DiffSample& s : f.samples)
     table.rows.push_back({to_qstring(f.layers[s.layer].router), qlonglong{s.request}, qlonglong{s.position},
                           token_or_nothing(s.token), text_or_nothing(s.text), choices_text(s.a), choices_text(s.b),
-                          figure_or_nothing(s.margin), s.consequence ? tr("no") : tr("yes")});
+                          figure_or_nothing(s.margin), s.consequence ? tr("no") : tr("yes"),
+                          scores_or_nothing(s, DiffSide::a), scores_or_nothing(s, DiffSide::b)});
   return table;
 }
 
@@ -131,7 +153,7 @@ Table table_of_verdict(const DifferenceFigures& f) {
     if (!text.isEmpty()) table.rows.push_back({what, text});
   for (const auto& [what, count] : {std::pair{tr("choices of cells"), f.compared},
                                     {tr("differing"), f.differing},
-                                    {tr("begin anew"), f.origins},
+                                    {tr("where a difference begins"), f.origins},
                                     {tr("consequences"), f.consequences},
                                     {tr("requests"), f.matched_requests},
                                     {tr("requests that differ"), f.sequences_differing}})
@@ -222,6 +244,35 @@ QString choices_text(const std::vector<int32_t>& branches) {
   return list.join(", ");
 }
 
+QString choices_with_scores(const DiffSample& sample, DiffSide side) {
+  const std::vector<int32_t>& branches = side == DiffSide::a ? sample.a : sample.b;
+  QStringList list;
+  for (const int32_t branch : branches) {
+    const std::optional<double> score = score_of(sample, side, branch);
+    list << (score ? tr("%1 (%2)").arg(branch).arg(number_text(*score)) : QString::number(branch));
+  }
+  return list.join(", ");
+}
+
+QString describe_cell(const DifferenceFigures& f, const DiffSample& s) {
+  QString text = tr("%1, request %2, position %3")
+                     .arg(to_qstring(f.layers[s.layer].router))
+                     .arg(s.request)
+                     .arg(s.position);
+  if (s.token >= 0 || !s.text.empty()) text += tr(", token %1").arg(token_text(s.token, s.text));
+  text += tr("\na chose %1\nb chose %2").arg(choices_text(s.a), choices_text(s.b));
+  if (s.scores_a.empty() && s.scores_b.empty()) return text + tr("\nNo scores are recorded.");
+  const auto of_side = [&](DiffSide side, int32_t branch) {
+    const std::optional<double> score = score_of(s, side, branch);
+    return score ? number_text(*score, 6) : tr("not recorded");
+  };
+  for (const int32_t branch : s.either())
+    text += tr("\nscore of %1: %2 in a, %3 in b")
+                .arg(branch)
+                .arg(of_side(DiffSide::a, branch), of_side(DiffSide::b, branch));
+  return text;
+}
+
 std::vector<QString> layer_names(const DifferenceFigures& f) {
   std::vector<RouterLine> lines;
   for (const DiffLayer& layer : f.layers) {
@@ -242,7 +293,7 @@ DiffWords words_of(const DifferenceFigures& f) {
                      .arg(count_text(f.differing), counted_text(f.compared, "choice"),
                           percent_text(ratio_of(f.differing, f.compared)));
   if (f.differing > 0) {
-    words.counts += tr(": %1 first of their cell").arg(count_text(f.origins));
+    words.counts += tr(": in %1 a difference begins").arg(count_text(f.origins));
     if (f.near_ties) words.counts += tr(", %1 of them near ties").arg(count_text(*f.near_ties));
     words.counts += tr(", %1 of an earlier router").arg(counted_text(f.consequences, "consequence"));
   }

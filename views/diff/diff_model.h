@@ -38,13 +38,18 @@ QString describe(const DifferenceFigures& figures, DiffPlace place);
 QString token_text(int32_t token, const std::string& text);
 /// "3, 17".
 QString choices_text(const std::vector<int32_t>& branches);
+enum class DiffSide : uint8_t { a, b };
+/// "3 (1.25), 17 (0.98)" with the scores of that side; without them as choices_text().
+QString choices_with_scores(const DiffSample& sample, DiffSide side);
+/// A line of the list: the cell, and the score of each branch of either side in both.
+QString describe_cell(const DifferenceFigures& figures, const DiffSample& sample);
 /// Short names of the routers.
 std::vector<QString> layer_names(const DifferenceFigures& figures);
 
 struct DiffWords {
   QString verdict, evidence;
   QString next;    ///< empty: nothing is left to check
-  QString counts;  ///< what differs, begins anew, is a near tie, is a consequence
+  QString counts;  ///< what differs, where a difference begins, what is a near tie, what is a consequence
   QString rest;    ///< further causes, and what cannot be told; empty: nothing
 };
 DiffWords words_of(const DifferenceFigures& figures);

@@ -231,7 +231,7 @@ void paint_sequences(QPainter& p, const DifferenceFigures& f, const DiffGeometry
 }
 
 /// Columns of the list, as parts of its width.
-constexpr double kListColumns[] = {0, .16, .30, .50, .70, .90};
+constexpr double kListColumns[] = {0, .11, .22, .38, .65, .92};
 
 void paint_list_row(QPainter& p, const QRectF& at, const QStringList& words, const std::vector<QColor>& colors) {
   for (int c = 0; c < words.size(); ++c) {
@@ -258,8 +258,12 @@ void paint_list(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, 
     words += tr("; grey: an earlier router differs, too");
   write_line(p, title, Qt::AlignLeft, words);
   if (cells.empty()) return;
+  const bool has_scores = std::ranges::any_of(
+      cells, [](const DiffSample* s) { return !s->scores_a.empty() || !s->scores_b.empty(); });
+  const QString scored = has_scores ? tr(" (score)") : QString();
   paint_list_row(p, g.list_line(-1),
-                 {tr("request"), tr("position"), tr("token"), tr("choices of a"), tr("choices of b"), tr("margin")},
+                 {tr("request"), tr("position"), tr("token"), tr("choices of a%1").arg(scored),
+                  tr("choices of b%1").arg(scored), tr("margin")},
                  {theme.faint});
   for (int line = 0; line < g.list_lines(); ++line) {
     const int i = marks.first_line + line;
@@ -267,8 +271,9 @@ void paint_list(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, 
     const DiffSample& s = *cells[i];
     paint_list_row(
         p, g.list_line(line),
-        {QString::number(s.request), QString::number(s.position), token_text(s.token, s.text), choices_text(s.a),
-         choices_text(s.b), s.margin ? number_text(*s.margin, 2) : QString(QChar(0x2013))},
+        {QString::number(s.request), QString::number(s.position), token_text(s.token, s.text),
+         choices_with_scores(s, DiffSide::a), choices_with_scores(s, DiffSide::b),
+         s.margin ? number_text(*s.margin, 2) : QString(QChar(0x2013))},
         {s.consequence ? theme.faint : theme.text});
   }
 }

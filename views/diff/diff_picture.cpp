@@ -67,6 +67,11 @@ QString DiffPicture::tip(QPointF place) const {
         "at most a quarter of its router's median margin.");
   if (g.experts.contains(place)) return tr("Cells that have the expert in b alone minus those that have it in a alone");
   if (g.sequences.contains(place)) return tr("The first position of each request at which any choice differs");
+  if (const int line = g.list_line_at(place); line >= 0) {
+    const std::vector<const DiffSample*> cells = samples_at(*figures_, marks_.chosen);
+    if (const int i = marks_.first_line + line; i < static_cast<int>(cells.size()))
+      return describe_cell(*figures_, *cells[i]);
+  }
   if (g.list.contains(place))
     return tr("Cells of the chosen square whose choices differ. Faint: an earlier router of the cell differs too.");
   return {};

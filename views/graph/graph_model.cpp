@@ -63,6 +63,19 @@ QString share_text(int64_t cells, int64_t all) {
   return all > 0 ? percent_text(ratio(cells, all)) : QString::fromUtf8("–");
 }
 
+/// "within chance"; empty: the router was not judged.
+QString beside_text(const GraphPage& page, int32_t router) {
+  const LoadChance* chance = page.chance_of(router);
+  return !chance ? QString() : chance->beyond ? tr("beyond chance") : tr("within chance");
+}
+/// The same for a description, with what even routers have.
+QString chance_text(const GraphPage& page, int32_t router) {
+  const LoadChance* chance = page.chance_of(router);
+  if (!chance) return {};
+  return tr("its loads are %1: 95 % of even routers have an imbalance of %2 to %3, drawn for the whole run")
+      .arg(beside_text(page, router), number_text(chance->imbalance_low), number_text(chance->imbalance_high));
+}
+
 /// A line a branch, with its transitions, the strongest first.
 QString by_branch(const GraphPage& page, const GraphEdge& e) {
   constexpr size_t kMostNamed = 6;
@@ -102,8 +115,18 @@ GraphValueText text_of(GraphValue value) {
           tr("how many of the cells that came to its router the branch got; counted, no padding")};
 }
 
+bool GraphPage::has_grey() const {
+  if (tells_branches()) return false;
+  for (int32_t r = 0; r < std::ssize(graph.routers); ++r)
+    if (within_chance(r)) return true;
+  return false;
+}
+
 QColor square_color(const GraphPage& page, int32_t router, const GraphSquare& square, const Theme& theme) {
-  if (!page.tells_branches()) return theme.sequential(page.tone(square.value));
+  if (!page.tells_branches()) {
+    const QColor tone = theme.sequential(page.tone(square.value));
+    return page.within_chance(router) ? in_grey(tone) : tone;
+  }
   const BranchKey& key = key_of(page.keys, page.router(router).line.name);
   int32_t shown = square.first;
   for (int32_t b = square.first; b < square.first + square.branches; ++b) {
@@ -229,6 +252,7 @@ QString describe_place(const GraphPage& page, size_t card) {
                               to_qstring(router.line.protocol).toHtmlEscaped(), count_text(router.cells),
                               count_text(page.graph.all_cells(router)),
                               counted_text(router.line.branches, "branch", "branches"));
+    if (const QString chance = chance_text(page, r); !chance.isEmpty()) text += "; " + chance;
   }
   if (const auto guards = guards_of(page, card))
     text +=
@@ -245,6 +269,7 @@ QString describe_square(const GraphPage& page, int32_t index, const GraphSquare&
           .arg(to_qstring(router.line.name).toHtmlEscaped(), branches_text(page, index, s),
                counted_text(s.cells, "cell"), share_text(s.cells, router.cells), count_text(router.cells),
                share_text(s.cells, page.graph.all_cells(router)), to_qstring(router.line.space).toHtmlEscaped());
+  if (const QString chance = chance_text(page, index); !chance.isEmpty()) text += "<br>" + chance;
   if (s.dropped > 0)
     text += "<br>" + tr("%1 more chose it and were dropped by its capacity").arg(counted_text(s.dropped, "cell"));
   QStringList on;
@@ -297,6 +322,8 @@ Table make_branch_table(const GraphPage& page) {
       {tr("Dropped"), tr("Cells that chose it and were kept out by its capacity; counted")},
       {tr("Of the router"), tr("Cells / cells that came to the router; from counted cells")},
       {tr("Of all"), tr("Cells / cells of the router that most came to, of the same cell space; from counted cells")},
+      {tr("Beside chance"), tr("The router's loads over the whole run beside those of even routers, with regard to the "
+                               "number of routers; drawn. Empty: not judged")},
       {tr("Guards held"), tr("Guards of the place that held over the whole run; counted. Empty: none was tested")},
       {tr("Guards missed"), tr("After a miss the fallback computed what the plan had left out; counted")}};
   for (size_t p = 0; p < page.layout.places.size(); ++p) {
@@ -312,7 +339,8 @@ Table make_branch_table(const GraphPage& page) {
         table.rows.push_back({to_qstring(place.name), qlonglong{place.column}, qlonglong{place.row},
                               to_qstring(router.line.name), qlonglong{b}, static_cast<qlonglong>(router.load[at]),
                               static_cast<qlonglong>(router.dropped[at]), ratio(router.load[at], router.cells),
-                              ratio(router.load[at], all), held, missed});
+                              ratio(router.load[at], all),
+                              page.chance_of(r) ? Value(beside_text(page, r)) : Value(), held, missed});
       }
     }
   }

@@ -8,6 +8,7 @@
 
 #include "core/readings/guards_view.h"
 #include "core/readings/router_places.h"
+#include "core/readings/session_view.h"
 #include "views/drawing/branch_colors.h"
 #include "views/frame/table.h"
 
@@ -40,6 +41,7 @@ struct GraphPage {
   std::vector<ExitRole> exits;   ///< by router
   std::vector<GraphCard> cards;  ///< by place
   GuardsOfRun guards;            ///< of the whole run
+  LoadChances chances;           ///< of the whole run, if it is on show; else empty
   QString begins, ends;          ///< the parts that all names share: "cells.", ".mlp"
   GraphValue value = GraphValue::of_all;
   BranchScheme scheme = BranchScheme::load;  ///< `load`: tones stand for the value; else colours for branches
@@ -48,6 +50,17 @@ struct GraphPage {
   int64_t most_cells = 0;                    ///< of an edge
   int32_t most_branches = 1;                 ///< that a square stands for
   bool tells_branches() const { return scheme != BranchScheme::load; }
+  /// Null: the router was not judged.
+  const LoadChance* chance_of(int32_t index) const {
+    const auto at = chances.find(router(index).line.name);
+    return at == chances.end() ? nullptr : &at->second;
+  }
+  /// Even routers can have such loads: its tones are grey.
+  bool within_chance(int32_t index) const {
+    const LoadChance* chance = chance_of(index);
+    return chance && !chance->beyond;
+  }
+  bool has_grey() const;
   double tone(double of) const { return std::clamp(of / high, 0.0, 1.0); }
   const RouterPlace& place(size_t card) const { return layout.places[card]; }
   const GraphRouter& router(int32_t index) const { return graph.routers[index]; }

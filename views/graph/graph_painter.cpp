@@ -184,7 +184,9 @@ double scale_room(const GraphPage& page, double legend_width) {
 }
 
 QString legend_text(const GraphPage& page) {
-  if (!page.tells_branches()) return text_of(page.value).definition;
+  if (!page.tells_branches())
+    return text_of(page.value).definition +
+           (page.has_grey() ? tr(". Grey: the router's loads are within chance") : QString());
   if (page.scheme == BranchScheme::cluster)
     return tr("A colour: branches of a router that are busy in the same batches. Grey: of several such clusters");
   for (const auto& [router, key] : page.keys)

@@ -74,13 +74,16 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
   const bool graph = !data_ || (unread() & (Part::run | Part::range | Part::phase)),
              way = (unread() & Part::run) || way_.of != selection.cell;
   if (!graph && !way) return nullptr;
-  return [this, source = context.main, selection, graph, way](const Progress& progress) -> Deliver {
+  const bool judged = !data_ || (unread() & Part::run);
+  return [this, source = context.main, selection, graph, way, judged](const Progress& progress) -> Deliver {
     std::shared_ptr<const RouterGraph> data;
     if (graph)
       data = read_router_graph(source.file, source.run, {selection.first_batch, selection.end_batch},
                                selection.phase.toStdString(), progress);
     std::shared_ptr<const GuardsOfRun> guards;
     BranchKeys keys;
+    LoadChances chances;
+    if (judged) chances = read_load_chances(source.file, source.run, progress);
     if (graph) {
       guards = read_guards(source.file, source.run, {0, 0}, progress);
       keys = branch_keys(*read_load_windows(source.file, source.run, {0, -1}, kMostKeyWindows, progress));
@@ -94,8 +97,9 @@ View::Load GraphView::load(const Context& context, const Selection& selection) {
         read.fault = QString::fromUtf8(e.what());
       }
     }
-    return [this, data, guards, keys, way, read] {
+    return [this, data, guards, keys, chances, way, judged, read] {
       if (way) way_ = read;
+      if (judged) chances_ = chances;
       if (data) data_ = data, guards_ = guards, keys_ = keys;
       if (data)
         show_data();
@@ -124,6 +128,8 @@ GraphPage GraphView::made_page() const {
   page.scheme = scheme();
   page.keys = with_scheme(keys_, page.scheme, selection_.router.toStdString(), selection_.branch);
   if (guards_) page.guards = *guards_;
+  // A part of a run is not judged: many looks at parts find something in the end.
+  if (selection_.all_batches() && selection_.phase.isEmpty()) page.chances = chances_;
   return page;
 }
 

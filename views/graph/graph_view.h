@@ -45,7 +45,8 @@ class GraphView : public View, public TellsApart {
   QComboBox *value_, *listed_;
   std::shared_ptr<const RouterGraph> data_;
   std::shared_ptr<const GuardsOfRun> guards_;
-  BranchKeys keys_;  ///< of the whole run
+  BranchKeys keys_;      ///< of the whole run
+  LoadChances chances_;  ///< of the whole run
   Way way_;
   Selection selection_;
 };

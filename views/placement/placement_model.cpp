@@ -79,6 +79,16 @@ QString state_of(const EditedPlacement& edited) {
   return text;
 }
 
+QString beside_text(const LoadChance& chance) { return chance.beyond ? tr("beyond chance") : tr("within chance"); }
+/// On the loads of the layer on show; empty: they were not judged.
+QString chance_text(const PlacementPage& page) {
+  if (page.layer >= page.chances.size() || !page.chances[page.layer]) return {};
+  const LoadChance& chance = *page.chances[page.layer];
+  return tr("; the loads of this layer's experts are %1: 95 % of even routers have an imbalance of %2 to %3, drawn for "
+            "the whole run")
+      .arg(beside_text(chance), number_text(chance.imbalance_low), number_text(chance.imbalance_high));
+}
+
 QString name_of_part(DataPart part) { return part == DataPart::held_out ? tr("held out") : tr("fitted"); }
 
 std::optional<FrontPoint> point_of(const QString& name, const std::optional<EditFigures>& f) {
@@ -99,7 +109,8 @@ QString choice_text(const StoredLayout& stored) {
            counted_text(static_cast<qint64>(stored.placement.slot_count()), "slot"));
 }
 
-PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part) {
+PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part,
+                                  const LoadChances& chances) {
   const EditedAbout& about = edited.about();
   PlacementPage page;
   page.layer = layer;
@@ -121,7 +132,11 @@ PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, D
   page.gpus_before = over_mean(edited.start_rank_loads(shown, layer));
   page.part = name_of_part(shown), page.figures = shown_figures(edited, layer, shown);
   if (two) page.other_part = name_of_part(other), page.other_figures = shown_figures(edited, layer, other);
-  for (size_t l = 0; l < about.routers.size(); ++l) page.layers.push_back(edited.layer_imbalance(shown, l));
+  for (size_t l = 0; l < about.routers.size(); ++l) {
+    page.layers.push_back(edited.layer_imbalance(shown, l));
+    const auto at = chances.find(about.routers[l]);
+    page.chances.push_back(at == chances.end() ? std::nullopt : std::optional(at->second));
+  }
   page.here = point_of(tr("now"), edited.figures(DataPart::fitted));
   page.start = point_of(tr("at the start"), edited.start_figures(DataPart::fitted));
   return page;
@@ -138,12 +153,13 @@ QString describe_slot(const PlacementPage& page, size_t slot) {
                           : tr(", one of %1 replicas that share evenly"))
                 .arg(s.replicas);
   if (s.moved) text += tr("; not there at the start");
-  return text;
+  return text + chance_text(page);
 }
 
 QString describe_gpu(const PlacementPage& page, size_t rank) {
   return tr("GPU %1: %2 of the mean load of this layer, at the start %3")
-      .arg(QString::number(rank), percent_text(page.gpus[rank]), percent_text(page.gpus_before[rank]));
+             .arg(QString::number(rank), percent_text(page.gpus[rank]), percent_text(page.gpus_before[rank])) +
+         chance_text(page);
 }
 
 QString value_text(const ShownFigure& figure, const std::optional<double>& value) {
@@ -171,31 +187,37 @@ Table make_placement_table(const PlacementPage& page) {
                                      "layer's mean. Counted")},
       {tr("Before"), tr("At the start")},
       {tr("Now"), tr("After what was changed")},
-      {tr("Part"), tr("Part of the data: the part that searches fit to, or the part that they never saw")}};
+      {tr("Part"), tr("Part of the data: the part that searches fit to, or the part that they never saw")},
+      {tr("Beside chance"), tr("Loads of the layer's experts over the whole run beside those of even routers, with "
+                               "regard to the number of layers; drawn. Empty: not judged")}};
   const auto known = [](const std::optional<double>& v) { return v ? Value(*v) : Value(); };
+  const auto beside = [&](size_t layer) {
+    return layer < page.chances.size() && page.chances[layer] ? Value(beside_text(*page.chances[layer])) : Value();
+  };
   const auto add_figures = [&](const std::vector<ShownFigure>& figures, const QString& part) {
     for (const ShownFigure& f : figures)
-      table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part});
+      table.rows.push_back({f.name, Value(), Value(), Value(), known(f.before), known(f.now), part, Value()});
   };
   add_figures(page.figures, page.part), add_figures(page.other_figures, page.other_part);
   for (size_t r = 0; r < page.gpus.size(); ++r)
     table.rows.push_back(
-        {tr("GPU"), static_cast<qlonglong>(r), Value(), page.gpus[r], page.gpus_before[r], page.gpus[r], page.part});
+        {tr("GPU"), static_cast<qlonglong>(r), Value(), page.gpus[r], page.gpus_before[r], page.gpus[r], page.part,
+         beside(page.layer)});
   for (size_t s = 0; s < page.held.size(); ++s) {
     const ShownSlot& shown = page.held[s];
     table.rows.push_back({tr("slot %1").arg(s), static_cast<qlonglong>(page.rank_of(s)),
                           shown.branch < 0 ? Value() : Value(static_cast<qlonglong>(shown.branch)), shown.load, Value(),
-                          Value(), page.part});
+                          Value(), page.part, beside(page.layer)});
   }
   for (size_t l = 0; l < page.layers.size(); ++l)
-    table.rows.push_back(
-        {tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l], page.part});
+    table.rows.push_back({tr("imbalance of layer %1").arg(l), Value(), Value(), Value(), Value(), page.layers[l],
+                          page.part, beside(l)});
   for (const FrontPoint& p : page.front)
     table.rows.push_back({tr("front: %1, imbalance").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(),
-                          p.imbalance, tr("fitted")});
+                          p.imbalance, tr("fitted"), Value()});
   for (const FrontPoint& p : page.front)
     table.rows.push_back({tr("front: %1, cross pairs").arg(to_qstring(p.name)), Value(), Value(), Value(), Value(),
-                          p.cross_pairs, tr("fitted")});
+                          p.cross_pairs, tr("fitted"), Value()});
   return table;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/planning/edited_placement.h"
+#include "core/readings/session_view.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {
@@ -38,14 +39,21 @@ struct PlacementPage {
   std::vector<ShownFigure> figures, other_figures;  ///< of the part on show, and of the other one
   QString other_part;                               ///< empty: there is no other
   std::vector<double> layers;                       ///< [layers] imbalance of each
+  /// [layers] the router's loads over the whole run beside those of even routers; null: not judged
+  std::vector<std::optional<LoadChance>> chances;
   std::vector<FrontPoint> front;                    ///< the most even one first; empty: nothing was searched
   QString front_of;                                 ///< placement that the front belongs to: "#4 joint"
   std::optional<FrontPoint> here, start;            ///< on the fitted part, as the front; none: there are only counts
 
+  /// Even routers can have such loads: those of the layer are grey.
+  bool within_chance(size_t of_layer) const {
+    return of_layer < chances.size() && chances[of_layer] && !chances[of_layer]->beyond;
+  }
   size_t rank_of(size_t slot) const { return slot / static_cast<size_t>(slots_of_rank); }
 };
 
-PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part);
+PlacementPage make_placement_page(const EditedPlacement& edited, size_t layer, DataPart part,
+                                  const LoadChances& chances = {});
 /// The router's name, or the model's number of the layer.
 QString layer_name(const EditedAbout& about, size_t layer);
 /// The entry of a list: "#4 joint, 16 GPUs, 144 slots".

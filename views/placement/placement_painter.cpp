@@ -12,6 +12,9 @@
 namespace stormcell::views {
 namespace {
 
+/// Loads within chance are as light or dark as others, but grey.
+QColor beside_chance(const QColor& color, bool within_chance) { return within_chance ? in_grey(color) : color; }
+
 void paint_placement_headline(QPainter& p, const PlacementPage& page, const PlacementLayout& layout,
                               const PlacementMarks& marks, const Theme& theme) {
   const QRectF line(layout.headline.topLeft(), QSizeF(layout.headline.width(), layout.headline.height() / 3));
@@ -31,6 +34,7 @@ void paint_placement_headline(QPainter& p, const PlacementPage& page, const Plac
                        .arg(page.part);
   if (std::any_of(page.gpus.begin(), page.gpus.end(), PlacementLayout::is_beyond_bar))
     legend += tr(", arrow: beyond 200 %");
+  if (page.within_chance(page.layer)) legend += tr("; grey: these loads are within chance");
   write_line(p, line.translated(0, 2 * line.height()), Qt::AlignLeft, legend);
 }
 
@@ -38,7 +42,7 @@ void paint_placement_headline(QPainter& p, const PlacementPage& page, const Plac
 void paint_tile(QPainter& p, const PlacementPage& page, const ShownSlot& shown, QRectF tile,
                 const PlacementMarks& marks, const Theme& theme) {
   const double share = page.most > 0 ? shown.load / page.most : 0;
-  const QColor fill = theme.sequential(0.2 + 0.75 * share);
+  const QColor fill = beside_chance(theme.sequential(0.2 + 0.75 * share), page.within_chance(page.layer));
   p.fillRect(tile, fill);
   if (shown.moved) draw_frame(p, tile.adjusted(0.5, 0.5, -0.5, -0.5), theme.accent, 2);
   if (shown.replicas > 1 && tile.width() > 6) {
@@ -80,7 +84,9 @@ void paint_gpu(QPainter& p, const PlacementPage& page, const PlacementLayout& la
       write_line(p, title, Qt::AlignRight, QString::number(100 * page.gpus[rank], 'f', 0) + " %");
   }
   p.fillRect(layout.gpu_bar(rank, 2), theme.grid);
-  p.fillRect(layout.gpu_bar(rank, page.gpus[rank]), page.gpus[rank] > 1.05 ? theme.warn : theme.category(0));
+  const bool grey = page.within_chance(page.layer);
+  p.fillRect(layout.gpu_bar(rank, page.gpus[rank]),
+             beside_chance(page.gpus[rank] > 1.05 ? theme.warn : theme.category(0), grey));
   if (PlacementLayout::is_beyond_bar(page.gpus[rank])) paint_arrow(p, layout.gpu_bar(rank, 2), theme);
   const double mean = layout.gpu_bar(rank, 1).right(), before = layout.gpu_bar(rank, page.gpus_before[rank]).right();
   const QRectF bar = layout.gpu_bar(rank, 2);
@@ -221,10 +227,13 @@ void paint_front(QPainter& p, const PlacementPage& page, const PlacementLayout& 
 
 void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout& layout, const Theme& theme) {
   const double most = page.layers.empty() ? 0 : *std::max_element(page.layers.begin(), page.layers.end());
+  bool any_grey = false;
+  for (size_t l = 0; l < page.layers.size(); ++l) any_grey = any_grey || page.within_chance(l);
   p.setPen(theme.faint);
   write_line(p, {layout.cluster.left(), layout.layers.top() - layout.line() - 3, layout.cluster.width(), layout.line()},
              Qt::AlignLeft,
-             tr("Imbalance of each layer (%1), at most %2; click one to see it").arg(page.part, number_text(most)));
+             tr("Imbalance of each layer (%1), at most %2%3; click one to see it")
+                 .arg(page.part, number_text(most), any_grey ? tr("; grey: its loads are within chance") : QString()));
   const std::vector<double> ticks = layout.layer_ticks();
   for (const double tick : ticks) {
     const double y = layout.layer_tick(tick);
@@ -238,7 +247,8 @@ void paint_layers(QPainter& p, const PlacementPage& page, const PlacementLayout&
   }
   for (size_t l = 0; l < page.layers.size(); ++l) {
     if (l == page.layer) p.fillRect(layout.layer(l), theme.surface);
-    p.fillRect(layout.layer_bar(l), l == page.layer ? theme.accent : theme.category(0));
+    p.fillRect(layout.layer_bar(l),
+               beside_chance(l == page.layer ? theme.accent : theme.category(0), page.within_chance(l)));
   }
 }
 

@@ -219,9 +219,10 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
   // If the session has only grown, for example by a stored placement, changes made by hand stay.
   const bool only_list = same && !(edited_->placement() == edited_->start());
   const bool replaces = edited_ && want.file == shown_.file && want.run == shown_.run;
+  const bool judges = !replaces || (unread() & (Part::run | Part::session));
   // Controls that were set before anything was opened ask for something else than what was stored last.
   const bool takes_newest = edited_ || (want.spare == 0 && want.replicas.empty() && want.residence.empty());
-  return [this, want, only_list, replaces, takes_newest](const Progress& progress) -> Deliver {
+  return [this, want, only_list, replaces, takes_newest, judges](const Progress& progress) -> Deliver {
     Opened opened;
     opened.stored = stored_layouts(want.file, want.run);
     opened.presets = cluster_presets();
@@ -236,6 +237,7 @@ View::Load PlacementView::load(const Context& context, const Selection&) {
       if (!replaces || progress.cancel.cancelled()) throw;
       opened.refused = without_options(QString::fromUtf8(e.what()));
     }
+    if (judges) opened.chances = read_load_chances(want.file, want.run, progress);
     return [this, now, opened] { take(now, opened); };
   };
 }
@@ -261,6 +263,7 @@ void PlacementView::open_newest(const Wanted& newest, const Progress& progress, 
 
 void PlacementView::take(const Wanted& want, Opened opened) {
   stored_ = std::move(opened.stored);
+  if (opened.chances) chances_ = std::move(*opened.chances);
   if (!opened.refused.isEmpty()) {
     emit said(opened.refused);
     show_wanted(shown_);
@@ -357,7 +360,7 @@ void PlacementView::follow_router() {
 
 void PlacementView::refresh_page() {
   if (!edited_) return;
-  PlacementPage page = make_placement_page(*edited_, layer(), part());
+  PlacementPage page = make_placement_page(*edited_, layer(), part(), chances_);
   page.front = front_, page.front_of = front_of_;
   picture_->set_page(std::move(page));
   back_->setEnabled(!(edited_->placement() == edited_->start()));

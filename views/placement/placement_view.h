@@ -43,6 +43,7 @@ class PlacementView : public View {
     std::vector<StoredLayout> stored;
     std::vector<std::string> presets;  ///< of clusters
     QString refused;
+    std::optional<LoadChances> chances;  ///< null: those that are there stay
   };
   using Edited = std::shared_ptr<EditedPlacement>;
 
@@ -87,6 +88,7 @@ class PlacementView : public View {
   QToolButton* export_;
   Edited edited_;
   Wanted shown_;
+  LoadChances chances_;  ///< of the whole run
   std::vector<StoredLayout> stored_;
   std::vector<FrontPoint> front_;
   std::vector<Placement> front_placements_;  ///< of those points; empty: only their figures were stored

@@ -86,7 +86,26 @@ void take_chains(Steps& steps, int most, FlowRibbons& f) {
   }
 }
 
+PairBeside beside_of(const BranchPairs& pairs, const BranchPairs::Entry& e) {
+  if (!pairs.judged) return PairBeside::not_judged;
+  return e.beyond ? PairBeside::more_often : e.rarer ? PairBeside::more_rarely : PairBeside::within;
+}
+
 }  // namespace
+
+QString text_of(PairBeside beside) {
+  switch (beside) {
+    case PairBeside::not_judged:
+      return {};
+    case PairBeside::within:
+      return tr("within chance");
+    case PairBeside::more_often:
+      return tr("more often than by chance");
+    case PairBeside::more_rarely:
+      return tr("more rarely than by chance");
+  }
+  return {};
+}
 
 PairText text_of(PairValue value) {
   switch (value) {
@@ -127,13 +146,13 @@ PairMatrix make_pairs(const BranchPairs& pairs, const QString& from, const QStri
     if (together) add(e.to, e.from, static_cast<double>(e.count));  // a pair without order stands in both halves
   }
   if (pairs.judged) {
-    m.title += tr("; grey: no more often than by chance");
-    m.within_chance.assign(size, 1);
-    for (const BranchPairs::Entry& e : pairs.entries) {
-      if (!e.beyond) continue;
-      m.within_chance[m.at(e.from, e.to)] = 0;
-      if (together) m.within_chance[m.at(e.to, e.from)] = 0;
-    }
+    m.title += tr("; grey: within chance");
+    m.beside.assign(size, PairBeside::within);
+    for (const std::vector<BranchPairs::Entry>* judged : {&pairs.entries, &pairs.absent})
+      for (const BranchPairs::Entry& e : *judged) {
+        m.beside[m.at(e.from, e.to)] = beside_of(pairs, e);
+        if (together) m.beside[m.at(e.to, e.from)] = beside_of(pairs, e);
+      }
   }
   m.value.resize(size);
   double most = 0;
@@ -233,7 +252,7 @@ FlowRibbons make_ribbons(const RoutingFlow& flow, int most) {
       f.pairs += edge.pairs.pairs;
       steps.emplace_back();
       for (const BranchPairs::Entry& p : edge.pairs.entries)
-        steps.back().push_back({{step, p.from, p.to, p.count}, p.count});
+        steps.back().push_back({{step, p.from, p.to, p.count, -1, beside_of(edge.pairs, p)}, p.count});
     }
   if (f.pairs > most && !steps.empty()) take_chains(steps, most, f);
   // Beside chains, other pairs would only hide them: the strongest ones are all in the same few steps.
@@ -267,8 +286,7 @@ QString describe(const PairMatrix& m, int row, int column) {
   text += tr("<br>%1").arg(counted_text(std::llround(m.count[at]), "cell"));
   if (row_sum > 0) text += tr(", %1 % of the row's").arg(100 * m.count[at] / row_sum, 0, 'f', 1);
   if (by_chance > 0) text += tr(", %1 times what chance would give").arg(m.count[at] / by_chance, 0, 'f', 2);
-  if (!m.within_chance.empty())
-    text += m.is_grey(row, column) ? tr("; no more often than by chance") : tr("; beyond chance");
+  if (const QString beside = text_of(m.beside_chance(row, column)); !beside.isEmpty()) text += "; " + beside;
   const PairText value = text_of(m.shown);
   return text + tr("<br><i>%1: %2</i>").arg(value.name, value.definition);
 }
@@ -285,19 +303,20 @@ Table make_table(const RoutingFlow& flow) {
       {tr("cells"), text_of(PairValue::cells).definition},
       {tr("share of row"), text_of(PairValue::share).definition},
       {tr("lift"), text_of(PairValue::lift).definition},
-      {tr("beyond chance"), tr("yes: more often than chance has it beside the loads of both branches, with "
-                               "regard to the number of pairs; as analyze says it")}};
+      {tr("beside chance"), tr("beside the loads of both branches, with regard to the number of pairs: within chance, "
+                               "more often or more rarely; as analyze judges it")}};
   if (flow.router < 0) return table;
   const FlowRouter& router = flow.routers[flow.router];
   const QString from = QString::fromStdString(router.line.name);
   const auto add = [&](const BranchPairs& pairs, const QString& to, bool together) {
     if (pairs.entries.empty()) return;
     const PairMatrix m = make_pairs(pairs, from, to, PairValue::lift, together);
-    for (const BranchPairs::Entry& e : pairs.entries)
-      table.rows.push_back({together ? tr("together") : tr("transition"), from, static_cast<qlonglong>(e.from), to,
-                            static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
-                            static_cast<double>(e.count) / m.row_sum[e.from], m.value[m.at(e.from, e.to)],
-                            !pairs.judged ? Value() : Value(e.beyond ? tr("yes") : tr("no"))});
+    for (const std::vector<BranchPairs::Entry>* listed : {&pairs.entries, &pairs.absent})
+      for (const BranchPairs::Entry& e : *listed)
+        table.rows.push_back({together ? tr("together") : tr("transition"), from, static_cast<qlonglong>(e.from), to,
+                              static_cast<qlonglong>(e.to), static_cast<qlonglong>(e.count),
+                              static_cast<double>(e.count) / m.row_sum[e.from], m.value[m.at(e.from, e.to)],
+                              !pairs.judged ? Value() : Value(text_of(beside_of(pairs, e)))});
   };
   if (flow.next >= 0) add(flow.transitions, QString::fromStdString(flow.routers[flow.next].line.name), false);
   add(flow.together, from, true);

@@ -17,6 +17,11 @@ struct PairText {
 };
 PairText text_of(PairValue value);
 
+/// A pair beside chance, with regard to the loads of both branches and to how many pairs there are.
+enum class PairBeside : uint8_t { not_judged, within, more_often, more_rarely };
+/// "more often than by chance"; empty: not judged.
+QString text_of(PairBeside beside);
+
 /// A matrix of pairs, ready to be painted.
 struct PairMatrix {
   QString title, from, to;  ///< routers; the same one for co-activation
@@ -26,10 +31,13 @@ struct PairMatrix {
   std::vector<double> count;        ///< [rows, columns]; co-activation: both halves
   std::vector<double> value;        ///< in the unit of `shown`; NaN: undefined
   std::vector<float> tone;          ///< 0..1, or -1..1 where the value has two sides
-  std::vector<char> within_chance;  ///< 1: no more often than chance has it, drawn in grey; empty: not judged
+  std::vector<PairBeside> beside;   ///< [rows, columns]; within chance is drawn in grey; empty: not judged
   std::vector<double> row_sum, column_sum;
   double total = 0, high = 1;
-  bool is_grey(int row, int column) const { return !within_chance.empty() && within_chance[at(row, column)] != 0; }
+  PairBeside beside_chance(int row, int column) const {
+    return beside.empty() ? PairBeside::not_judged : beside[at(row, column)];
+  }
+  bool is_grey(int row, int column) const { return beside_chance(row, column) == PairBeside::within; }
   bool two_sided() const { return shown == PairValue::lift; }
   /// The count that chance would give; 0: it cannot be.
   double by_chance(int row, int column) const;
@@ -54,6 +62,7 @@ struct FlowRibbons {
     int from = 0, to = 0;  ///< branches
     int64_t count = 0;
     int chain = -1;  ///< the hottest chain through it, -1: none
+    PairBeside beside = PairBeside::not_judged;
   };
   /// Pairs in succession from a router that no edge leads to, to one that no edge leaves. Sessions count pairs, not
   /// whole ways of cells: at each step at least `count` cells took the chain's pair and are in no hotter chain.
@@ -75,6 +84,10 @@ struct FlowRibbons {
   bool colours_chains() const { return !chains.empty() && scheme() == BranchScheme::load; }
   BranchScheme scheme() const { return keys.empty() ? BranchScheme::load : keys.front().scheme; }
   bool in_colour(const Ribbon& r) const { return !colours_chains() || (r.chain >= 0 && r.chain < kChainsInColour); }
+  /// Chance explains some of the ribbons, which are grey.
+  bool has_grey() const {
+    return std::any_of(ribbons.begin(), ribbons.end(), [](const Ribbon& r) { return r.beside == PairBeside::within; });
+  }
   double merged_share(size_t step) const {
     return static_cast<double>(merged[step]) / (std::max<int64_t>(1, total[step]));
   }

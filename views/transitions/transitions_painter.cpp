@@ -130,19 +130,21 @@ QString colours_text(const FlowRibbons& f) {
 }  // namespace
 
 QString flow_caption(const FlowRibbons& f) {
+  const QString grey = f.has_grey() ? tr("; grey: within chance") : QString();
   const auto ribbons = std::ssize(f.ribbons);
   if (ribbons == f.pairs) {
-    return tr("all %1 that any cell took; height: cells%2")
-        .arg(counted_text(ribbons, "pair of branches", "pairs of branches"), colours_text(f));
+    return tr("all %1 that any cell took; height: cells%2%3")
+        .arg(counted_text(ribbons, "pair of branches", "pairs of branches"), colours_text(f), grey);
   }
   const QString drawn = tr("%1 of %2 pairs, %3 % of all transitions")
                             .arg(ribbons)
                             .arg(count_text(f.pairs))
                             .arg(100 * f.drawn(), 0, 'f', 1);
-  if (!f.colours_chains()) return tr("%1; height: cells%2").arg(drawn, colours_text(f));
-  return tr("%1; the %2 hottest chains of pairs in colour; height: cells")
+  if (!f.colours_chains()) return tr("%1; height: cells%2%3").arg(drawn, colours_text(f), grey);
+  return tr("%1; the %2 hottest chains of pairs in colour%3; height: cells")
       .arg(drawn)
-      .arg(std::min<size_t>(f.chains.size(), kChainsInColour));
+      .arg(std::min<size_t>(f.chains.size(), kChainsInColour))
+      .arg(f.has_grey() ? tr(", what is within chance in grey") : QString());
 }
 
 namespace {
@@ -154,12 +156,18 @@ QString brief(int64_t count) {
                     : QString::number(count);
 }
 
-QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
+QColor colour_in_scheme(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
   if (f.colours_chains()) return f.in_colour(r) ? theme.category(r.chain) : theme.faint;
   const FlowRibbons::Step& step = f.steps[r.step];
   // Ribbons to the one branch stand out as those that leave it.
   const bool comes = f.scheme() == BranchScheme::one && f.keys[step.to].chosen == r.to;
   return comes ? branch_color(r.to, f.keys[step.to], theme) : branch_color(r.from, f.keys[step.from], theme);
+}
+
+/// Ribbons within chance are as light or dark as their branch, but grey.
+QColor ribbon_color(const FlowRibbons& f, const FlowRibbons::Ribbon& r, const Theme& theme) {
+  const QColor color = colour_in_scheme(f, r, theme);
+  return r.beside == PairBeside::within ? in_grey(color) : color;
 }
 
 /// Draws the pairs without a ribbon, step by step, with their figures if they have room.

@@ -135,6 +135,7 @@ QString TransitionsPicture::tip(QPointF point) const {
                      .arg(r.to)
                      .arg(english.toString(static_cast<qlonglong>(r.count)))
                      .arg(100.0 * static_cast<double>(r.count) / (std::max<int64_t>(1, flow_.total[step])), 0, 'f', 1);
+  if (const QString beside = text_of(r.beside); !beside.isEmpty()) text += "; " + beside;
   if (r.chain >= 0)
     text += tr("\nOn chain %1 of %2: pairs that follow one another. Sessions count pairs, not whole ways: at each step "
                "at least %3 cells took "

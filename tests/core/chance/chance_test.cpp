@@ -44,6 +44,12 @@ class ChanceTest : public QObject {
     QVERIFY(std::abs(binomial_from(10, 10, .3) - std::pow(.3, 10)) < 1e-15);
     QVERIFY(std::abs(binomial_from(1, 5, .2) - (1 - std::pow(.8, 5))) < 1e-12);
     QVERIFY(binomial_from(0, 5, .2) == 1 && binomial_from(6, 5, .2) == 0);
+    QVERIFY(std::abs(binomial_to(1, 3, .5) - .5) < 1e-12 && std::abs(binomial_to(0, 5, .2) - std::pow(.8, 5)) < 1e-12);
+    QVERIFY(binomial_to(-1, 5, .2) == 0 && binomial_to(5, 5, .2) == 1 && binomial_to(3, 5, 0) == 1);
+    // Both tails of a count have all of it; a small one keeps its digits.
+    for (int count = 0; count < 12; ++count)
+      QVERIFY(std::abs(binomial_to(count, 11, .3) + binomial_from(count + 1, 11, .3) - 1) < 1e-12);
+    QVERIFY(std::abs(binomial_to(0, 400, .5) / std::pow(.5, 400) - 1) < 1e-9);
     QVERIFY(std::abs(normal_beyond(1.959964) - .05) < 1e-6);
     // The larger of two Poisson counts of mean 1: E = sum over m of 1 - F(m)^2.
     double expected = 0, cumulative = 0, term = std::exp(-1.);
@@ -89,28 +95,69 @@ class ChanceTest : public QObject {
     QFETCH(int, k);
     QFETCH(int, cells);
     Engine random(5);
-    int likeliest = 0, transitions = 0, together = 0, outside = 0, lifts = 0;
+    int likeliest = 0, transitions = 0, together = 0, outside = 0, lifts = 0, rarer = 0, rarer_together = 0;
     for (int r = 0; r < kRouters; ++r) {
       const TwoRouters<Engine> two(random, {branches, k}, {branches, k}, branches, cells);
       const TransitionFigures figures = transition_figures(two.transitions, two.load);
       const auto judged = likeliest_beside_chance(two.transitions, two.load, figures.likeliest, k);
       likeliest += judged && is_called(*judged);
-      transitions += !transitions_beside_chance(two.transitions, k, 1).beyond.empty();
+      const PairsBesideChance next = transitions_beside_chance(two.transitions, k, 1);
+      transitions += !next.beyond.empty(), rarer += !next.rarer.empty();
       if (k == 1) continue;
-      together += !coactivation_beside_chance(two.together, k, 1).beyond.empty();
+      const PairsBesideChance pairs = coactivation_beside_chance(two.together, k, 1);
+      together += !pairs.beyond.empty(), rarer_together += !pairs.rarer.empty();
       const auto strongest = strongest_together(two.together);
       const auto lift = largest_lift_by_chance(two.together.total(), branches, k);
       if (strongest.empty() || !lift) continue;
       ++lifts, outside += strongest[0].lift < lift->low - 1e-9 || strongest[0].lift > lift->high + 1e-9;
     }
     const std::string text = "likeliest " + std::to_string(likeliest) + ", transitions " + std::to_string(transitions) +
-                             ", together " + std::to_string(together) + ", largest lift outside " +
+                             ", together " + std::to_string(together) + ", rarer " + std::to_string(rarer) +
+                             " and " + std::to_string(rarer_together) + ", largest lift outside " +
                              std::to_string(outside) + " of " + std::to_string(lifts);
     std::printf("even pairs of %d branches, k %d, %d cells: called of %d: %s\n", branches, k, cells, kRouters,
                 text.c_str());
-    for (const int called : {likeliest, transitions, together, outside})
+    for (const int called : {likeliest, transitions, together, outside, rarer, rarer_together})
       QVERIFY2(called <= kMostCalled * kRouters, text.c_str());
     QVERIFY2(likeliest >= .02 * kRouters && transitions > 0, text.c_str());
+  }
+
+  /// Pairs that a router avoids, one of them altogether.
+  void pairs_that_are_too_rare_are_called() {
+    PairTable next{4, 4, {}};
+    for (int32_t i = 0; i < 4; ++i)
+      for (int32_t j = 0; j < 4; ++j)
+        if (i != 2 || j != 1) next.entries.push_back({i, j, i == 1 && j == 3 ? 60 : 100});
+    const PairsBesideChance judged = transitions_beside_chance(next, 1, 10);
+    QCOMPARE(judged.tested, int64_t{16});
+    QCOMPARE(judged.rarer.size(), size_t{2});
+    QVERIFY(judged.rarer[0].from == 2 && judged.rarer[0].to == 1 && judged.rarer[0].cells == 0);
+    QVERIFY(judged.rarer[1].from == 1 && judged.rarer[1].to == 3 && judged.rarer[1].cells == 60);
+    QVERIFY(judged.rarer[0].p_value < judged.rarer[1].p_value && judged.rarer[0].p_value > 0);
+    // Pairs that are judged one by one have the same verdicts.
+    const TransitionJudge judge(next, 1, 10);
+    QVERIFY(judge.side({1, 3, 60}) == PairSide::more_rarely && judge.side({2, 1, 0}) == PairSide::more_rarely);
+    for (const PairCount& pair : next.entries)
+      QCOMPARE(judge.side(pair) == PairSide::more_often, judged.is_beyond(pair.from, pair.to));
+    // Of few cells nothing is too rare.
+    for (PairCount& pair : next.entries) pair.count /= 20;
+    QVERIFY(transitions_beside_chance(next, 1, 10).rarer.empty());
+    // Branches 0 and 1 are never together.
+    PairTable together{4, 4, {{0, 2, 300}, {0, 3, 300}, {1, 2, 300}, {1, 3, 300}, {2, 3, 300}}};
+    const PairsBesideChance pairs = coactivation_beside_chance(together, 2, 10);
+    QVERIFY(!pairs.rarer.empty() && pairs.rarer[0].from == 0 && pairs.rarer[0].to == 1);
+    // A branch that nobody chooses is in no pair.
+    PairTable dead{3, 3, {{0, 0, 100}, {0, 1, 100}, {1, 0, 100}, {1, 1, 100}}};
+    QVERIFY(transitions_beside_chance(dead, 1, 1).rarer.empty());
+    QVERIFY(transitions_beside_chance({3, 3, {}}, 1, 1).rarer.empty());
+  }
+
+  /// A table of millions of branches is no dense one.
+  void unused_branches_take_no_time() {
+    PairTable sparse{1 << 22, 1 << 22, {{5, 7, 40}, {5, 9, 40}, {1 << 21, 7, 40}}};
+    const PairsBesideChance judged = transitions_beside_chance(sparse, 1, 1);
+    QVERIFY(judged.tested == 4 && judged.rarer.size() == 2);
+    QVERIFY(judged.rarer[0].from == 1 << 21 && judged.rarer[0].to == 9 && judged.rarer[0].cells == 0);
   }
 
   void even_recordings_have_no_layer_beyond_chance() {

@@ -53,6 +53,37 @@ class DifferenceListedCellsTest : public QObject {
     QVERIFY(f.sequences[0].token == 8 && f.sequences[0].text == "piece 8");
   }
 
+  /// Scores of a branch b are b / 8, of the other side twice as much.
+  void scores_of_both_sides_are_beside_the_choices() {
+    const auto with_scores = [](MadeRecording made, float times) {
+      for (auto& cell : made.cells)
+        for (MadeChoice& layer : cell.layers) {
+          layer.scores.clear();
+          for (int32_t b = 0; b < 8; ++b)
+            layer.scores.push_back(times * static_cast<float>(b) / 8 + static_cast<float>(cell.position));
+        }
+      return made;
+    };
+    MadeRecording changed = eighteen_cells();
+    changed.cells[8].layers[0].ids = {5, 0};   // request 1, position 2
+    changed.cells[15].layers[1].ids = {3, 4};  // request 2, position 3
+    const MadeRecording a = with_scores(eighteen_cells(), 1), b = with_scores(changed, 2);
+    constexpr MadeParts kScores = {.scores = true};
+    const DifferenceFigures f = diff(a, b, 4, kScores, kScores);
+    QCOMPARE(f.samples.size(), size_t{2});
+    QVERIFY((f.samples[0].either() == std::vector<int32_t>{0, 1, 5}));
+    QVERIFY((f.samples[0].scores_a == std::vector<float>{2, 2.125F, 2.625F}));
+    QVERIFY((f.samples[0].scores_b == std::vector<float>{2, 2.25F, 3.25F}));
+    QVERIFY((f.samples[1].either() == std::vector<int32_t>{0, 1, 3, 4}));
+    QVERIFY((f.samples[1].scores_a == std::vector<float>{3, 3.125F, 3.375F, 3.5F}));
+    QVERIFY((f.samples[1].scores_b == std::vector<float>{3, 3.25F, 3.75F, 4}));
+    // A side without scores has none; nothing is listed where nothing was asked for.
+    const DifferenceFigures one = diff(a, b, 4, {}, kScores), other = diff(a, b, 4, kScores, {});
+    QVERIFY(one.samples[0].scores_a.empty() && one.samples[0].scores_b == f.samples[0].scores_b);
+    QVERIFY(other.samples[0].scores_b.empty() && other.samples[0].scores_a == f.samples[0].scores_a);
+    QVERIFY(diff(a, b, 0, kScores, kScores).samples.empty());
+  }
+
   void as_many_cells_are_listed_as_were_asked_for() {
     MadeRecording b = eighteen_cells();
     for (auto& cell : b.cells)

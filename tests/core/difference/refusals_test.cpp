@@ -87,6 +87,13 @@ class DifferenceRefusalsTest : public QObject {
     QVERIFY_THROWS_EXCEPTION(Error, diff_recordings({path("a.safetensors"), path("none.safetensors")}));
   }
 
+  void servers_that_return_ids_alone_are_told_apart() {
+    for (const char* format : {"sglang", "routed-experts", "megatron"})
+      for (const char* fact : {"weights", "margins"})
+        QVERIFY2(how_to_record(format, fact).find("ids alone: stormcell recorder") != std::string_view::npos, format);
+    QVERIFY(how_to_record("native", "weights").empty() && how_to_record("imatrix", "decisions").size() > 0);
+  }
+
   void counts_have_no_choices() {
     QFile file(QString::fromStdString(path("counts.json")));
     QVERIFY(file.open(QIODevice::WriteOnly));

@@ -90,7 +90,7 @@ class DifferenceReportTest : public QObject, private testing::ReportPages {
                              "engine &amp; co.st",
                              "<dd>17.5 %",
                              "7 of 40 choices of cells",
-                             "<dt>begin anew</dt><dd>6",
+                             "<dt>where a difference begins</dt><dd>6",
                              "<dt>near ties</dt><dd>2",
                              "<dt>consequences</dt><dd>1",
                              "<code>layer.&lt;0&gt;</code>",
@@ -111,6 +111,14 @@ class DifferenceReportTest : public QObject, private testing::ReportPages {
     QVERIFY(!has(html, ">5, 66<"));
     for (const char* id : {"map", "sequences", "margins", "experts", "cells", "warnings"})
       QVERIFY2(has_section(html, id), id);
+  }
+
+  void scores_are_beside_the_choices_of_the_side_that_recorded_them() {
+    DifferenceFigures f = planted_difference();
+    f.samples[0].scores_b = {.5F, .25F, 2};  // of 1, 42 and 43
+    const std::string html = difference_page_of(f);
+    QVERIFY2(has(html, ">1, 42<"), "a has no scores");
+    QVERIFY(has(html, ">1 (0.5") && has(html, "), 43 (2"));
   }
 
   void the_map_tells_no_cell_from_no_difference() {

@@ -18,13 +18,13 @@ RunStart with_inputs(bool decisions = true, bool inputs = true) {
   return start;
 }
 
-/// 40 batches; `listed`: they list their items, which come from anywhere.
+/// 40 batches; `listed`: they list their items, which come from anywhere, and have scores and margins.
 void record(SessionWriter& writer, const RunStart& start, bool listed, const std::function<void(RunWriter&)>& end) {
   auto run = writer.begin_run(start);
   Recorder recorder({run.get()});
   for (int64_t i = 0; i < 40; ++i) {
     BatchRecord& batch = recorder.begin_batch();
-    fill(start.layout, i, {}, batch);
+    fill(start.layout, i, {}, batch, listed);
     if (listed) batch.set_items(std::vector<int64_t>{i + 120, i, i + 80, i + 40});
     batch.add_thumbnail(0, {{2, 3}, 1, {0, 1, 2, 3, 4, 5}});
     recorder.submit();
@@ -156,6 +156,10 @@ class SessionCheckTest : public QObject {
     execute(killed, "UPDATE run SET writer = 'nobody 1 1'");
     QVERIFY(SessionReader(killed).run(1).status == RunStatus::interrupted);
     QCOMPARE(SessionReader(killed).check().batches, int64_t{40});
+    execute(killed, "INSERT INTO run_load VALUES(4096, 0, 0)");
+    QVERIFY(outcome([&] { SessionReader(killed).check(); }).message.find("although it did not end") !=
+            std::string::npos);
+    execute(killed, "DELETE FROM run_load");
     execute(killed, "DELETE FROM load_window WHERE level = 0 AND number = 39 AND router & 4095 = 2");
     QVERIFY(outcome([&] { SessionReader(killed).check(); }).message.find("has no loads in batch 39") !=
             std::string::npos);
@@ -213,6 +217,24 @@ class SessionCheckTest : public QObject {
     row("tokens of a run without inputs",
         "UPDATE token_load SET load = x'02ffffffffffffffffffffffffffffffff' WHERE router = 12289",
         "by token are more than all of its loads");
+    row("cells of a branch", "UPDATE run_load SET cells = cells + 1 WHERE router = 4097 AND branch = 2",
+        "in run #1 the cells of router encoder.1.mlp in run_load are not its loads");
+    row("a branch that is gone", "DELETE FROM run_load WHERE router = 4097 AND branch = 3",
+        "the cells of router encoder.1.mlp in run_load are not its loads");
+    row("cells of a branch, without decisions", "UPDATE run_load SET cells = 0 WHERE router = 12289 AND branch = 0",
+        "in run #3 the cells of router encoder.1.mlp in run_load are not its loads");
+    row("rows of a router that are gone", "DELETE FROM run_load WHERE router = 4097",
+        "the cells of router encoder.1.mlp in run_load are not its loads");
+    row("loads without margins", "DELETE FROM run_margin",
+        "in run #2 the margins of router encoder.0.mlp in run_margin are not those of its decisions");
+    row("margins without loads", "DELETE FROM run_load WHERE router >= 8192 AND router < 12288",
+        "in run #2 the cells of router encoder.0.mlp in run_load are not its loads");
+    row("margins of another size", "UPDATE run_margin SET bin = bin + 1 WHERE router = 8193",
+        "the margins of router encoder.1.mlp in run_margin are not those of its decisions");
+    row("margins of a run without decisions", "INSERT INTO run_margin VALUES(12289, -4, 1000000000)",
+        "in run #3 the margins of router encoder.1.mlp in run_margin are not those of its cells");
+    row("margins of no size", "INSERT INTO run_margin VALUES(12289, 80, 1)",
+        "in run #3 the margins of router encoder.1.mlp in run_margin are not those of its cells");
     row("transitions",
         "UPDATE pair_window SET data = (SELECT data FROM pair_window WHERE router = 4096 AND level = 2 AND number = 1) "
         "WHERE router = 4096 "
@@ -285,7 +307,7 @@ class SessionCheckTest : public QObject {
       QTest::addRow("a %s of no run", table)
           << QString("UPDATE %1 SET run = 77 WHERE run = 1").arg(table)
           << QString("table %1 has a row of something that does not exist").arg(table);
-    for (const char* table : {"label_load", "token_load", "load_window", "pair_window"})
+    for (const char* table : {"label_load", "token_load", "load_window", "pair_window", "run_load", "run_margin"})
       QTest::addRow("a %s of no router", table)
           << QString("UPDATE %1 SET router = 4100 + 77 WHERE router = (SELECT min(router) FROM %1)").arg(table)
           << QString("table %1 has a row of something that does not exist").arg(table);

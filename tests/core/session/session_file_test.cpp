@@ -60,6 +60,7 @@ class SessionFileTest : public QObject {
     const std::string path = make_session(at("first-schema.storm"), 20, some_run("first", chained));
     // Back to front, what schemas 8 to 2 brought.
     execute(path,
+            "DROP VIEW run_loads; DROP VIEW run_margins; DROP TABLE run_load; DROP TABLE run_margin; "
             "DROP TABLE picture; DROP TABLE placement; DROP TABLE edge; DROP TABLE batch_item; DROP TABLE annotation; "
             "DROP INDEX "
             "batch_space_by_phase; DROP "
@@ -106,7 +107,9 @@ class SessionFileTest : public QObject {
     QVERIFY(SessionReader(path).layout(1) == layout);
     execute(path, "UPDATE router SET residual = branches WHERE ordinal = 1");
     QVERIFY(outcome([&] { SessionReader(path).layout(1); }).message.find("refers to nothing") != std::string::npos);
-    execute(path, "ALTER TABLE router DROP COLUMN residual; PRAGMA user_version=7");
+    execute(path,
+            "DROP VIEW run_loads; DROP VIEW run_margins; DROP TABLE run_load; DROP TABLE run_margin; "
+            "ALTER TABLE router DROP COLUMN residual; PRAGMA user_version=7");
     const SessionReader before(path);
     for (const RouterInfo& router : before.layout(1).routers) QCOMPARE(router.residual, kResidualUnknown);
     QCOMPARE(before.layout(1).routers.size(), layout.routers.size());
