@@ -1,6 +1,8 @@
 #include "core/difference/recording_source.h"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/difference/native_rows.h"
@@ -45,9 +47,23 @@ class SessionSource : public RecordingSource {
     name_ = path.file + "#" + std::to_string(run_.id);
   }
   const std::string& name() const override { return name_; }
+  std::string origin() const override {
+    return "device " + device_of(run_) + "; date " + run_.started + "; session " + reader_.summary().id + "; run #" +
+           std::to_string(run_.id) + " (" + run_.kind + ")";
+  }
   std::string how_to_record(std::string_view fact) const override { return how_to_get(run_, fact); }
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const override {
     return reader_.has_pieces() ? reader_.pieces(tokens) : std::map<int32_t, std::string>();
+  }
+
+  std::map<int64_t, std::string> labels() const override {
+    constexpr int64_t kAtATime = 4096;  // their texts are read with them
+    std::map<int64_t, std::string> known;
+    const int64_t end = reader_.sequences(run_.id);
+    for (int64_t first = 0; first < end; first += kAtATime)
+      for (SequenceInput& input : reader_.inputs(run_.id, {first, std::min(first + kAtATime, end)}))
+        if (!input.label.empty()) known.emplace(input.sequence, std::move(input.label));
+    return known;
   }
 
   void read(ReadParts parts, TraceSink& sink, const Progress& progress) override {
@@ -123,6 +139,7 @@ class TraceFileSource : public RecordingSource {
   TraceFileSource(const std::string& path, const Progress& progress)
       : source_{open_trace(path, progress), {}}, format_(recognize_trace(*source_.file)), name_(path) {}
   const std::string& name() const override { return name_; }
+  std::string origin() const override { return "trace " + name_; }
   std::string how_to_record(std::string_view fact) const override {
     return std::string(stormcell::how_to_record(format_.id, fact));
   }
