@@ -5,7 +5,7 @@
 
 #include "core/base/start_thread.h"
 #include "core/cell/decision.h"
-#include "core/difference/choice_store.h"
+#include "core/patterns/pattern_counter.h"
 
 namespace stormcell {
 namespace {
@@ -27,6 +27,11 @@ class CellStream::Sink : public TraceSink {
     stream_.changed_.notify_all();
   }
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
+    ranked_.resize(decisions.size());
+    for (size_t i = 0; i < decisions.size(); ++i) {
+      const int32_t k = header_.routers[decisions[i].router].fan_out;
+      ranked_[i].take(decisions[i], k, k);
+    }
     for (const TraceCells& table : cells) {
       find_cells(table, decisions);
       for (int64_t first = 0; first < table.cells.cells(); first += kCellsOfBlock)
@@ -72,10 +77,11 @@ class CellStream::Sink : public TraceSink {
       choice.reserve(rows_.size() * static_cast<size_t>(k));
       for (const int64_t row : rows_) {
         const int64_t cell = cell_of_[i].empty() ? row : cell_of_[i][row];
-        if (cell < 0 || (cell + 1) * k > std::ssize(d.choice))
+        const std::vector<int32_t>& of_all = ranked_[i].choice;
+        if (cell < 0 || (cell + 1) * k > std::ssize(of_all))
           choice.insert(choice.end(), k, kNoBranch);
         else
-          choice.insert(choice.end(), d.choice.begin() + cell * k, d.choice.begin() + (cell + 1) * k);
+          choice.insert(choice.end(), of_all.begin() + cell * k, of_all.begin() + (cell + 1) * k);
       }
     }
     stream_.put(std::move(block));
@@ -85,6 +91,7 @@ class CellStream::Sink : public TraceSink {
   TraceHeader header_;
   std::vector<std::vector<int64_t>> cell_of_;  // by decision; empty: cell i is row i
   std::vector<int64_t> rows_;
+  std::vector<RankedChoices> ranked_;  // by decision
 };
 
 CellStream::CellStream(std::unique_ptr<RecordingSource> source, const CancellationToken& cancel)

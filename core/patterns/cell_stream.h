@@ -23,7 +23,7 @@ struct CellBlock {
   std::vector<int64_t> request;
   std::vector<int32_t> position, token;  ///< -1: the token is not known
   std::vector<uint8_t> decode;
-  /// By router of the recording: [cells, fan_out]. Empty: the router is of another stack, or got none of the cells. A
+  /// By router of the recording: [cells, fan_out], the heaviest choice first where weights are recorded. Empty: the router is of another stack, or got none of the cells. A
   /// cell that did not come has kNoBranch alone.
   std::vector<std::vector<int32_t>> choice;
   int64_t cells() const { return std::ssize(request); }
