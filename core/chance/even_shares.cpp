@@ -35,7 +35,9 @@ ChanceFigure agreement_beside_chance(const EvenAgreement& even, double share) {
   if (deviation <= 0) return certain(middle, share);
   ChanceFigure figure;
   figure.range = {middle, std::max(middle - kTwoSided * deviation, 0.), std::min(middle + kTwoSided * deviation, 1.)};
-  figure.p_value = normal_beyond((share - middle) / deviation);
+  // A count is whole: half a choice belongs to the tail.
+  const double half = .5 / (static_cast<double>(even.cells) * even.last);
+  figure.p_value = normal_beyond(std::max(std::abs(share - middle) - half, 0.) / deviation);
   call_by_p_value(figure, share > middle);
   return figure;
 }
@@ -57,7 +59,9 @@ ChanceFigure label_bits_beside_chance(int64_t choices, int64_t labels, int32_t b
   const double n = branches, freedom = static_cast<double>(labels - 1) * (n - 1);
   const double spread = n > 1 ? (n - k) / (n - 1) : 0;
   if (choices <= 0 || freedom <= 0 || spread <= 0) return certain(0, bits);
-  const double unit = spread / (2 * static_cast<double>(choices) * std::numbers::ln2);
+  // Williams 1976: small counts raise the statistic, here of labels and branches of equal size.
+  const double all = static_cast<double>(choices), raised = 1 + static_cast<double>(labels + 1) * (n + 1) * spread / (6 * all);
+  const double unit = raised * spread / (2 * all * std::numbers::ln2);
   // Wilson and Hilferty 1931: the cube root of a chi-square over its freedom is nearly normal.
   const double part = 2 / (9 * freedom), deviation = std::sqrt(part);
   const auto at = [&](double z) {
