@@ -77,7 +77,9 @@ class PatternCounter : public TraceSink {
   void loads(int64_t, int32_t, std::span<const int64_t>) override {}
 
   std::vector<CountedRouter>& routers() { return routers_; }
+  const std::vector<CountedRouter>& routers() const { return routers_; }
   std::vector<CountedGap>& gaps() { return gaps_; }
+  const std::vector<CountedGap>& gaps() const { return gaps_; }
   const TraceHeader& header() const { return *header_; }
   int64_t cells() const { return cells_; }
   int64_t cells_without_label() const { return cells_without_label_; }
