@@ -120,7 +120,7 @@ class DroppingSink : public TraceSink {
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     sink_.batch(cells, decisions);
     for (const DecisionRecord& d : decisions) passed_ += std::ssize(d.choice);
-    constexpr int64_t kChoices = 1 << 22;  // 16 MiB of ids
+    constexpr int64_t kChoices = 1 << 20;  // 4 MiB of ids
     if (passed_ < kChoices) return;
     file_.drop_pages(0, file_.size());
     passed_ = 0;
