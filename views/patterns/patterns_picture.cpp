@@ -77,7 +77,10 @@ void PatternsPicture::mouseMoveEvent(QMouseEvent* event) { hover(geometry_now().
 
 void PatternsPicture::mousePressEvent(QMouseEvent* event) {
   if (event->button() != Qt::LeftButton || !page_.hint.isEmpty()) return;
-  if (const auto spot = geometry_now().spot_at(event->position())) emit picked(*spot);
+  const auto spot = geometry_now().spot_at(event->position());
+  if (!spot) return;
+  hover(spot);
+  emit picked(*spot);
 }
 
 void PatternsPicture::leaveEvent(QEvent*) { hover({}); }
