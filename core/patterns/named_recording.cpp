@@ -7,7 +7,6 @@
 #include "core/base/counted.h"
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
-#include "core/patterns/patterns.h"
 
 namespace stormcell {
 namespace {

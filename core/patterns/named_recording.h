@@ -1,9 +1,13 @@
 // Recordings that a person names on the command line: NAME=RECORDING, or a recording that is named by its file.
 #pragma once
+#include <cstddef>
 #include <string>
 #include <vector>
 
 namespace stormcell {
+
+/// Number of recordings of one call.
+inline constexpr size_t kMostRecordings = 16;
 
 struct NamedRecording {
   std::string name, path;

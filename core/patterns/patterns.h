@@ -11,13 +11,11 @@
 #include "core/base/progress.h"
 #include "core/chance/even_pairs.h"
 #include "core/chance/even_router.h"
+#include "core/patterns/named_recording.h"
 #include "core/profile/pair_figures.h"
 #include "core/profile/vocabulary.h"
 
 namespace stormcell {
-
-/// Number of recordings of one call, and of runs that are compared.
-inline constexpr size_t kMostRecordings = 16;
 
 struct PatternOptions {
   /// Sessions (S.storm, S.storm#3, S.storm#name) or traces of one model. With several, each is a label: NAME=RECORDING,
