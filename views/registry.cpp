@@ -11,6 +11,7 @@
 #include "views/heatmap/heatmap_view.h"
 #include "views/optimisations/optimisations_view.h"
 #include "views/overview/overview_view.h"
+#include "views/patterns/patterns_view.h"
 #include "views/placement/placement_view.h"
 #include "views/simulation/simulation_view.h"
 #include "views/timeline/timeline_view.h"
@@ -53,6 +54,8 @@ constexpr ViewEntry kViews[] = {
      make<SimulationView>},
     {"diff", QT_TRANSLATE_NOOP("Views", "Diff"),
      QT_TRANSLATE_NOOP("Views", "Where two recordings of the same tokens choose otherwise, and why"), make<DiffView>},
+    {"patterns", QT_TRANSLATE_NOOP("Views", "Patterns"),
+     QT_TRANSLATE_NOOP("Views", "The routing figures that papers publish, beside chance"), make<PatternsView>},
 };
 
 }  // namespace

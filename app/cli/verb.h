@@ -38,6 +38,8 @@ std::unique_ptr<Verb> make_compare();
 std::unique_ptr<Verb> make_diff();
 std::unique_ptr<Verb> make_drift();
 std::unique_ptr<Verb> make_cache();
+std::unique_ptr<Verb> make_patterns();
+std::unique_ptr<Verb> make_saturation();
 std::unique_ptr<Verb> make_batch();
 std::unique_ptr<Verb> make_doctor();
 std::unique_ptr<Verb> make_measure_again();

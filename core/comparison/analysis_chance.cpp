@@ -4,20 +4,12 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "core/readings/chance_json.h"
 #include "core/readings/load_chance.h"
 #include "core/summary/summary_json.h"
 
 namespace stormcell {
 namespace {
-
-nlohmann::ordered_json json_of(const ChanceRange& range) {
-  return {{"middle", range.middle}, {"low", range.low}, {"high", range.high}};
-}
-nlohmann::ordered_json json_of(const ChanceFigure& figure) {
-  nlohmann::ordered_json json = json_of(figure.range);
-  json["p_value"] = figure.p_value, json["beside"] = to_text(figure.beside);
-  return json;
-}
 
 nlohmann::ordered_json json_of(const RandomTokens& tokens) {
   return {{"looks_random", or_null(tokens.looks_random)},
@@ -74,9 +66,9 @@ void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json) {
     router["chance"] = nullptr;
     if (router["touched_real"] > 0)
       router["chance"] = {{"method", to_text(ChanceMethod::draws)},
-                          {"imbalance", json_of(judged.imbalance)},
-                          {"entropy_bits", json_of(judged.entropy_bits)},
-                          {"gini", json_of(judged.gini)},
+                          {"imbalance", chance_json(judged.imbalance)},
+                          {"entropy_bits", chance_json(judged.entropy_bits)},
+                          {"gini", chance_json(judged.gini)},
                           {"p_value", judged.p_value},
                           {"beyond", static_cast<bool>(chance.beyond[r])}};
   }
@@ -85,7 +77,7 @@ void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json) {
     nlohmann::ordered_json& edge = json["transitions"][i];
     edge["likeliest_chance"] = nullptr;
     if (judged.likeliest) {
-      edge["likeliest_chance"] = json_of(*judged.likeliest);
+      edge["likeliest_chance"] = chance_json(*judged.likeliest);
       edge["likeliest_chance"]["method"] = to_text(ChanceMethod::closed_form);
     }
     add_pairs(judged.pairs, edge);
@@ -97,7 +89,7 @@ void add_chance(const AnalysisChance& chance, nlohmann::ordered_json& json) {
     nlohmann::ordered_json& router = json["coactivation"][i];
     router["lift_chance"] = nullptr;
     if (judged.largest_lift) {
-      router["lift_chance"] = json_of(*judged.largest_lift);
+      router["lift_chance"] = chance_json(*judged.largest_lift);
       router["lift_chance"]["method"] = to_text(ChanceMethod::closed_form);
     }
     add_pairs(judged.pairs, router);

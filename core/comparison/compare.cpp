@@ -277,13 +277,28 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   return c;
 }
 
-std::string to_json(const Comparison& comparison) {
-  Json j = json_of_verb("compare");
-  j["a"] = comparison.a;
-  j["b"] = comparison.b;
-  Json rows = Json::array();
-  for (const ComparedFigure& row : comparison.rows)
-    rows.push_back({{"figure", row.figure},
+std::vector<Comparison> compare_with_first(const std::string& first, const std::vector<std::string>& others) {
+  if (others.empty()) bad_input("B", "is missing", "name another run");
+  if (others.size() + 1 > kMostComparedRuns)
+    bad_input("MORE", std::to_string(others.size() + 1) + " runs are named",
+              "compare at most " + std::to_string(kMostComparedRuns));
+  std::set<std::string> names;
+  for (const std::string& name : others) {
+    if (name.empty()) bad_input("MORE", "is empty", "name a session or a file that --json wrote");
+    if (others.size() > 1 && (name == first || !names.insert(name).second))
+      bad_input(name, "is named twice", "name each run once");
+  }
+  std::vector<Comparison> runs;
+  for (const std::string& name : others) runs.push_back(compare_runs(first, name));
+  return runs;
+}
+
+namespace {
+
+Json json_of_rows(const std::vector<ComparedFigure>& rows) {
+  Json list = Json::array();
+  for (const ComparedFigure& row : rows)
+    list.push_back({{"figure", row.figure},
                     {"a", or_null(row.a)},
                     {"b", or_null(row.b)},
                     {"difference", or_null(row.difference)},
@@ -292,7 +307,12 @@ std::string to_json(const Comparison& comparison) {
                     {"between_runs", or_null(row.between_runs)},
                     {"comparable", row.comparable},
                     {"within_chance", or_null(row.within_chance)}});
-  j["rows"] = std::move(rows);
+  return list;
+}
+
+/// The figures of B beside A.
+void add_comparison(const Comparison& comparison, Json& j) {
+  j["rows"] = json_of_rows(comparison.rows);
   j["routing"] = Json::array();
   for (const RoutingDistance& d : comparison.routing)
     j["routing"].push_back(
@@ -300,6 +320,30 @@ std::string to_json(const Comparison& comparison) {
   j["warnings"] = comparison.warnings;
   // The speed-ups of each side that were not measured well enough, by the key with the reason.
   j["withheld"] = {{"a", Json(comparison.withheld[0])}, {"b", Json(comparison.withheld[1])}};
+}
+
+Json json_of_two(const Comparison& comparison) {
+  Json j = json_of_verb("compare");
+  j["a"] = comparison.a;
+  j["b"] = comparison.b;
+  add_comparison(comparison, j);
+  return j;
+}
+
+}  // namespace
+
+std::string to_json(const Comparison& comparison) { return json_text(json_of_two(comparison)); }
+
+std::string to_json(const std::vector<Comparison>& runs) {
+  Json j = json_of_two(runs.at(0));
+  if (runs.size() > 1) {
+    j["runs"] = Json::array();
+    for (const Comparison& run : runs) {
+      Json one = {{"run", run.b}};
+      add_comparison(run, one);
+      j["runs"].push_back(std::move(one));
+    }
+  }
   return json_text(j);
 }
 

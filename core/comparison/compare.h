@@ -54,6 +54,12 @@ struct Comparison {
 /// Throws Error; for recordings of two models it is that of check_like_models().
 Comparison compare_runs(const std::string& a, const std::string& b);
 
+/// Number of runs of one call.
+inline constexpr size_t kMostComparedRuns = 16;
+/// The first run beside each of the others. Error(bad_input) also for none, more than kMostComparedRuns, an empty name,
+/// or a name twice.
+std::vector<Comparison> compare_with_first(const std::string& first, const std::vector<std::string>& others);
+
 /// A condition on a figure of B, such as "speedup<0.95" or "optimized.latency_ms.median>1.05*a": compared with a
 /// number, true or false, or a multiple of A's figure. "speedup_ci95[0]<1" takes an end of its interval,
 /// "routing.ROUTER.total_variation>0.1" a distance of the routings.
@@ -74,5 +80,7 @@ FailVerdict judge(const FailCondition& condition, const Comparison& comparison);
 
 /// stormcell.compare/1
 std::string to_json(const Comparison& comparison);
+/// The same keys for the first two runs. With more runs `runs` has the figures of each behind the first.
+std::string to_json(const std::vector<Comparison>& runs);
 
 }  // namespace stormcell

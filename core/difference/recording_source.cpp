@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "core/base/error.h"
 #include "core/difference/native_rows.h"
@@ -46,9 +47,23 @@ class SessionSource : public RecordingSource {
     name_ = path.file + "#" + std::to_string(run_.id);
   }
   const std::string& name() const override { return name_; }
+  std::string origin() const override {
+    return "device " + device_of(run_) + "; date " + run_.started + "; session " + reader_.summary().id + "; run #" +
+           std::to_string(run_.id) + " (" + run_.kind + ")";
+  }
   std::string how_to_record(std::string_view fact) const override { return how_to_get(run_, fact); }
   std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const override {
     return reader_.has_pieces() ? reader_.pieces(tokens) : std::map<int32_t, std::string>();
+  }
+
+  std::map<int64_t, std::string> labels() const override {
+    constexpr int64_t kAtATime = 4096;  // their texts are read with them
+    std::map<int64_t, std::string> known;
+    const int64_t end = reader_.sequences(run_.id);
+    for (int64_t first = 0; first < end; first += kAtATime)
+      for (SequenceInput& input : reader_.inputs(run_.id, {first, std::min(first + kAtATime, end)}))
+        if (!input.label.empty()) known.emplace(input.sequence, std::move(input.label));
+    return known;
   }
 
   void read(ReadParts parts, TraceSink& sink, const Progress& progress) override {
@@ -117,7 +132,7 @@ class DroppingSink : public TraceSink {
   void batch(std::span<const TraceCells> cells, std::span<const DecisionRecord> decisions) override {
     sink_.batch(cells, decisions);
     for (const DecisionRecord& d : decisions) passed_ += std::ssize(d.choice);
-    constexpr int64_t kChoices = 1 << 22;  // 16 MiB of ids
+    constexpr int64_t kChoices = 1 << 20;  // 4 MiB of ids
     if (passed_ < kChoices) return;
     file_.drop_pages(0, file_.size());
     passed_ = 0;
@@ -137,6 +152,7 @@ class TraceFileSource : public RecordingSource {
   TraceFileSource(const std::string& path, const Progress& progress)
       : source_{open_trace(path, progress), {}}, format_(recognize_trace(*source_.file)), name_(path) {}
   const std::string& name() const override { return name_; }
+  std::string origin() const override { return "trace " + name_; }
   std::string how_to_record(std::string_view fact) const override {
     return std::string(stormcell::how_to_record(format_.id, fact));
   }

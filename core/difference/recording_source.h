@@ -21,6 +21,9 @@ class RecordingSource {
   virtual ~RecordingSource() = default;
   /// "S.storm#3" with the number of the run, or the path of the trace.
   virtual const std::string& name() const = 0;
+  /// For exported files: "device AMD EPYC, 8 threads; date 2026-01-31T10:00:00Z; session 5fec; run #3 (profile)", or
+  /// "trace PATH".
+  virtual std::string origin() const = 0;
   /// Passes the recording on, from its begin; may be called again, and hands on the same each time. A session has the
   /// same header as a trace.
   virtual void read(ReadParts parts, TraceSink& sink, const Progress& progress) = 0;
@@ -28,6 +31,8 @@ class RecordingSource {
   virtual std::string how_to_record(std::string_view fact) const = 0;
   /// Texts of tokens as the vocabulary has them; tokens whose text is not recorded are left out. Call it after a read.
   virtual std::map<int32_t, std::string> pieces(std::span<const int32_t> tokens) const = 0;
+  /// Labels of requests by their numbers. A request without one is left out; most traces have none.
+  virtual std::map<int64_t, std::string> labels() const { return {}; }
   /// Those of the last read.
   virtual std::vector<std::string> warnings() const { return {}; }
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <numeric>
 
@@ -10,6 +9,7 @@
 #include "core/base/listed_words.h"
 #include "core/base/nearest_words.h"
 #include "core/cell/decision.h"
+#include "core/exports/csv_row.h"
 #include "core/exports/export_origin.h"
 #include "core/exports/text_output.h"
 #include "core/profile/router_layer.h"
@@ -22,29 +22,10 @@
 namespace stormcell {
 namespace {
 
-std::string cell_text(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-std::string cell_text(int64_t value) { return std::to_string(value); }
-std::string cell_text(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-std::string cell_text(float value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);
-}
-std::string cell_text(int32_t value) { return std::to_string(value); }
-
 /// Puts a row; `tail` ends it unchanged.
 template <class... T>
 void put_row_with(const std::string& tail, TextOutput& out, const T&... cells) {
-  std::string line;
-  ((line += (line.empty() ? "" : ","), line += cell_text(cells)), ...);
-  out.write(line + tail + "\n");
+  out.write(csv_row(cells...) + tail + "\n");
 }
 template <class... T>
 void put_row(TextOutput& out, const T&... cells) {
@@ -142,7 +123,7 @@ void put_decision(const Source& from, int32_t router, int64_t batch, const Store
       const int32_t choice = d.choice[slot];
       if (choice == kNoBranch) continue;
       put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, k, branch_of(choice),
-                   int64_t{is_dropped(choice)}, slot < d.weight.size() ? cell_text(d.weight[slot]) : std::string());
+                   int64_t{is_dropped(choice)}, slot < d.weight.size() ? csv_cell(d.weight[slot]) : std::string());
     }
   }
 }
@@ -180,7 +161,7 @@ void put_scores(const Source& from, int32_t router, int64_t batch, const StoredD
     const auto [id, real, in_grid] = place_of(from, d, c, space);
     for (int32_t b = 0; b < d.score_columns; ++b)
       put_row_with(in_grid, out, batch, name, id.sequence, id.position, id.step, int64_t{real}, b,
-                   cell_text(d.scores[c * d.score_columns + b]));
+                   csv_cell(d.scores[c * d.score_columns + b]));
   }
 }
 

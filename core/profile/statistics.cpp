@@ -65,10 +65,14 @@ int64_t add_loads(const DecisionRecord& d, int32_t fan_out, std::span<const uint
   return real;
 }
 
-void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches,
-                     std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
-  const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
-  const size_t from_cells = from.decision.choice.size() / from_k, to_cells = to.decision.choice.size() / to_k;
+namespace {
+
+/// Calls visit(cell of `from`, cell of `to`) for each real cell that both decisions got.
+template <class Visit>
+void for_each_common_cell(const DecisionOfRouter& from, const DecisionOfRouter& to, std::span<const uint8_t> mask,
+                          std::vector<int32_t>& scratch, Visit visit) {
+  const size_t from_cells = from.decision.choice.size() / static_cast<size_t>(from.fan_out),
+               to_cells = to.decision.choice.size() / static_cast<size_t>(to.fan_out);
   // If the first decision got only some cells: its cell for each row, -1 for rows that it did not get.
   const bool partial = !from.decision.ancestor.empty();
   if (partial) {
@@ -89,6 +93,20 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
     } else if (row >= from_cells) {
       continue;
     }
+    visit(source, c);
+  }
+}
+
+void count_together(int32_t a, int32_t b, PairCounter& counts) {
+  if (is_kept(a) && is_kept(b)) counts.add(std::min(a, b), std::max(a, b));
+}
+
+}  // namespace
+
+void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches,
+                     std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts) {
+  const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
+  for_each_common_cell(from, to, mask, scratch, [&](size_t source, size_t c) {
     for (size_t i = 0; i < from_k; ++i) {
       const int32_t a = from.decision.choice[source * from_k + i];
       if (!is_kept(a) || (!branches.empty() && !branches[a])) continue;
@@ -97,7 +115,18 @@ void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const
         if (is_kept(b)) counts.add(a, b);
       }
     }
-  }
+  });
+}
+
+void add_equal_ranks(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask,
+                     std::vector<int32_t>& scratch, PairCounter& counts) {
+  const auto from_k = static_cast<size_t>(from.fan_out), to_k = static_cast<size_t>(to.fan_out);
+  for_each_common_cell(from, to, mask, scratch, [&](size_t source, size_t c) {
+    for (size_t i = 0; i < std::min(from_k, to_k); ++i) {
+      const int32_t a = from.decision.choice[source * from_k + i], b = to.decision.choice[c * to_k + i];
+      if (is_kept(a) && is_kept(b)) counts.add(a, b);
+    }
+  });
 }
 
 void add_coactivation(DecisionOfRouter d, std::span<const uint8_t> mask, PairCounter& counts) {
@@ -106,11 +135,18 @@ void add_coactivation(DecisionOfRouter d, std::span<const uint8_t> mask, PairCou
   for (size_t c = 0; c < cells; ++c) {
     if (!is_real(mask, row_of(d.decision, c))) continue;
     const int32_t* choice = d.decision.choice.data() + c * k;
-    for (size_t i = 0; i < k; ++i) {
-      if (!is_kept(choice[i])) continue;
-      for (size_t j = i + 1; j < k; ++j)
-        if (is_kept(choice[j])) counts.add(std::min(choice[i], choice[j]), std::max(choice[i], choice[j]));
-    }
+    for (size_t i = 0; i < k; ++i)
+      for (size_t j = i + 1; j < k; ++j) count_together(choice[i], choice[j], counts);
+  }
+}
+
+void add_rank_neighbours(DecisionOfRouter d, std::span<const uint8_t> mask, PairCounter& counts) {
+  const size_t k = d.fan_out;
+  const size_t cells = d.decision.choice.size() / k;
+  for (size_t c = 0; c < cells; ++c) {
+    if (!is_real(mask, row_of(d.decision, c))) continue;
+    const int32_t* choice = d.decision.choice.data() + c * k;
+    for (size_t i = 0; i + 1 < k; ++i) count_together(choice[i], choice[i + 1], counts);
   }
 }
 

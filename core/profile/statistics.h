@@ -29,8 +29,15 @@ struct DecisionOfRouter {
 };
 void add_transitions(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> branches,
                      std::span<const uint8_t> mask, std::vector<int32_t>& scratch, PairCounter& counts);
+/// The same, but only choices of equal rank make a pair: at most k for each cell. Published matrices between two layers
+/// count so (OLMoE, scripts/run_routing_analysis.py).
+void add_equal_ranks(DecisionOfRouter from, DecisionOfRouter to, std::span<const uint8_t> mask,
+                     std::vector<int32_t>& scratch, PairCounter& counts);
 /// Pairs i < j of kept choices of one cell; padding does not count.
 void add_coactivation(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
+/// The same, but only choices that follow each other by rank make a pair: at most k - 1 of k (k - 1) / 2. Published
+/// matrices of co-activation count so (OLMoE, scripts/run_moe_analysis.py).
+void add_rank_neighbours(DecisionOfRouter decision, std::span<const uint8_t> mask, PairCounter& counts);
 
 /// Windows of the pyramid: level l has windows of 4^l batches.
 inline constexpr int32_t kWindowBits = 2;

@@ -144,6 +144,8 @@ class PagesTest : public QObject, private Imports {
               {"diff", {"diff", large_, different}},
               {"drift", {"drift", plain_, other_}},
               {"cache", {"cache", large_, "--expert-bytes", "1MiB", "--disk", "1GB/s"}},
+              {"patterns", {"patterns", large_}},
+              {"saturation", {"saturation", "early=" + large_, "late=" + large_}},
               {"batch", {"batch", jobs}},
               {"doctor", {"doctor"}}};
   }

@@ -10,9 +10,9 @@ namespace stormcell::testing {
 namespace {
 
 // The verbs of this version, in the order of the help. Adding to them is part of adding one.
-const Arguments kVerbs = {"inspect",  "run",     "generate", "profile", "optimize",  "what-if",  "import",
-                          "recorder", "merge",   "analyze",  "place",   "calibrate", "simulate", "export",
-                          "report",   "compare", "diff",     "drift",   "cache",     "batch",    "doctor"};
+const Arguments kVerbs = {"inspect", "run",     "generate", "profile",   "optimize",   "what-if", "import", "recorder",
+                          "merge",   "analyze", "place",    "calibrate", "simulate",   "export",  "report", "compare",
+                          "diff",    "drift",   "cache",    "patterns",  "saturation", "batch",   "doctor"};
 const Arguments kPlannedVerbs = {"tune"};
 
 bool has_word(const std::string& text, std::string_view word) {

@@ -175,7 +175,8 @@ class LayoutTest : public QObject {
   }
 
   void pages_of_an_optimised_run_fit_and_fill_the_window() {
-    check(sample_, {"overview", "heatmap", "cells", "optimisations", "timeline", "transitions", "graph", "data"});
+    check(sample_,
+          {"overview", "heatmap", "cells", "optimisations", "timeline", "transitions", "graph", "data", "patterns"});
   }
   void pages_of_a_recording_fit_and_fill_the_window() {
     check(mixture_, {"overview", "heatmap", "cells", "transitions", "graph", "data", "placement", "simulation"});
@@ -216,7 +217,8 @@ class LayoutTest : public QObject {
 
   void every_view_is_driven() {
     const QStringList driven{"overview", "heatmap",   "cells",      "optimisations", "timeline", "transitions", "graph",
-                             "data",     "placement", "simulation", "exits",         "compare",  "diff"};
+                             "data",     "placement", "simulation", "exits",         "compare",  "diff",
+                             "patterns"};
     for (const views::ViewEntry& entry : views::all_views()) QVERIFY2(driven.contains(entry.id), entry.id);
   }
 
