@@ -17,6 +17,7 @@
 
 #include "app/studio/branch_switch.h"
 #include "app/studio/fault_line.h"
+#include "app/studio/file_field.h"
 #include "core/base/bounded_number.h"
 #include "core/base/error.h"
 #include "views/words/figure_text.h"
@@ -43,7 +44,8 @@ RecordingPanel::RecordingPanel(QWidget* parent) : QWidget(parent) {
   force_ = add_line(tr("Forced choices"), tr("a file"),
                     tr("Choices that take the place of recorded ones: a file that `run --outputs` wrote"),
                     [](const QString& text, Intervention& change) { change.force = text.toStdString(); });
-  for (QLineEdit* line : {k_, force_}) form->addRow(line->accessibleName(), line);
+  form->addRow(k_->accessibleName(), k_);
+  form->addRow(force_->accessibleName(), make_file_field(force_, tr("Choices (*.safetensors)")));
   fault_ = new FaultLine(this);
   rows->addWidget(fault_);
   add_tries();

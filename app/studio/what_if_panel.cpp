@@ -21,6 +21,7 @@
 
 #include "app/studio/branch_switch.h"
 #include "app/studio/fault_line.h"
+#include "app/studio/file_field.h"
 #include "app/studio/pass_switches.h"
 #include "app/studio/wheel_filter.h"
 #include "core/base/bounded_number.h"
@@ -170,14 +171,10 @@ void WhatIfPanel::add_setting(const Setting& setting) {
       [&setting](const TrySettings& settings) { return QString::fromStdString(word_of(setting, settings.experiment)); },
       [&setting](const QString& text, TrySettings& settings) { set_word(setting, text, settings.experiment); });
   if (setting.key == "weight_budget") {
-    auto* line = editors_.back().control;
+    QLineEdit* line = take_last_line();
     auto* row = new QWidget();
     auto* columns = new QHBoxLayout(row);
     columns->setContentsMargins(0, 0, 0, 0);
-    const QFormLayout::TakeRowResult taken = form_->takeRow(form_->rowCount() - 1);
-    delete taken.labelItem->widget();
-    delete taken.labelItem;
-    delete taken.fieldItem;
     half_ = new QToolButton(row);
     half_->setObjectName("half-budget");
     half_->setText(tr("Half"));
@@ -187,6 +184,14 @@ void WhatIfPanel::add_setting(const Setting& setting) {
     form_->addRow(title_of_change(setting), row);
     connect(half_, &QToolButton::clicked, this, &WhatIfPanel::halve_budget);
   }
+}
+
+QLineEdit* WhatIfPanel::take_last_line() {
+  const QFormLayout::TakeRowResult taken = form_->takeRow(form_->rowCount() - 1);
+  delete taken.labelItem->widget();
+  delete taken.labelItem;
+  delete taken.fieldItem;
+  return static_cast<QLineEdit*>(editors_.back().control);
 }
 
 void WhatIfPanel::add_words(const Setting& setting, const QStringList& words) {
@@ -246,6 +251,7 @@ void WhatIfPanel::add_changes() {
       tr("Forced choices"), tr("a file"), tr("Choices that routers are given: a file that `run --outputs` wrote"),
       [](const TrySettings& settings) { return QString::fromStdString(settings.intervention.force); },
       [](const QString& text, TrySettings& settings) { settings.intervention.force = text.toStdString(); });
+  form_->addRow(tr("Forced choices"), make_file_field(take_last_line(), tr("Choices (*.safetensors)")));
   add_line(
       tr("Exit threshold"), tr("the model's own"), tr("One confidence for all exits: from 0, all leave, to 1"),
       [](const TrySettings& settings) { return threshold_text(settings.exits); },

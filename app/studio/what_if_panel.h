@@ -57,6 +57,8 @@ class WhatIfPanel : public QWidget {
   void add_line(const QString& name, const QString& hint, const QString& help,
                 std::function<QString(const TrySettings&)> shown,
                 std::function<void(const QString& text, TrySettings& settings)> take);
+  /// Takes the line that was added last out of its row, to be put into another one.
+  QLineEdit* take_last_line();
   void add_setting(const Setting& setting);
   /// The same of a setting with few words.
   void add_words(const Setting& setting, const QStringList& words);
