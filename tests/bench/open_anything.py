@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what opening any file shows: sheets of ten kinds of files, and pictures of the loop at two sizes.
+"""Writes what opening any file shows: sheets of eleven kinds of files, and pictures of the loop at two sizes.
 
     tests/bench/open_anything.py FOLDER [--bin build/bin] [--measure-seconds 0.5]
 
@@ -226,7 +226,7 @@ def write_sheets(programs, folder, session, trace):
 
 def busiest_branch(programs, session):
     """ROUTER/BRANCH with most cells of the first router of a session."""
-    analysis = json.loads(programs.run("analyze", session, "--json", "-")[0])
+    analysis = json.loads(programs.run("analyze", f"{session}#1", "--json", "-")[0])
     router = analysis["routers"][0]
     return router["router"] + "/" + str(router["load"].index(max(router["load"])))
 
@@ -251,7 +251,7 @@ def write_pictures(programs, names, digits, recording):
     optimized = f"{names}#2"  # behind its profile
     steps = [("a model is opened", programs.picture("1-model", "model", "demo:switch-names")),
              ("it has run", programs.picture("2-heatmap", "heatmap", optimized, "--window")),
-             ("where one name went", programs.picture("3-cells", "cells", optimized, "--window", "--cell", "3:1"))]
+             ("where one name went", programs.picture("3-cells", "cells", f"{names}#1", "--window", "--cell", "3:1"))]
     runs = json.loads(programs.run("inspect", names, "--json", "-")[0])["runs"]
     changed, halved = (run["run"] for run in runs[-2:])
     steps += [("a branch is off", programs.picture("4-branch-off", "heatmap", f"{names}#{changed}", "--window")),
