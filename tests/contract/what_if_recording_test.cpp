@@ -218,7 +218,7 @@ class ContractWhatIfRecordingTest : public QObject, private Imports {
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
     for (const char* words :
-         {"first/1 is off", "Megatron Core 0.15", "set_replay_data", "Nothing was computed", "second"})
+         {"first/1 is off", "Megatron Core 0.15", "set_replay_data", "Nothing was computed", "second", "largest load"})
       QVERIFY2(ended.out.find(words) != std::string::npos, (std::string(words) + "\n" + ended.out).c_str());
   }
 };
