@@ -26,7 +26,7 @@ std::string needs_text(const ModelSheet& s) {
 }
 
 Page page_of(const ModelSheet& s) {
-  std::string head = s.name + ": " + s.kind;
+  std::string head = s.name + ": " + kind_text(s);
   if (!s.family.empty()) head += ", " + s.family;
   Rows rows;
   for (SheetRow& row : sheet_rows(s)) rows.push_back({std::move(row.what), std::move(row.text)});
@@ -34,9 +34,9 @@ Page page_of(const ModelSheet& s) {
   if (!s.lacks.empty()) text += "\nnot run by this version:\n";
   for (const SheetLack& lack : s.lacks) text += "  " + stormcell::to_text(lack) + "\n";
   if (!s.recorder.empty()) text += "\nits routing can be recorded: recorder " + s.recorder + "\n";
-  std::vector<std::string> sentences = {s.name + " is " +
-                                        (s.family.empty() ? s.kind : s.family + ", stored as " + s.kind) +
-                                        (s.parameters > 0 ? ", with " + parameters_text(s.parameters) : "") + "."};
+  std::vector<std::string> sentences = {s.name + " is " + kind_text(s) +
+                                        (s.family.empty() ? "" : " (" + s.family + ")") +
+                                        (s.parameters > 0 ? " with " + parameters_text(s.parameters) : "") + "."};
   if (s.experts > 0)
     sentences.push_back("It has " + counted(s.experts, "expert") + " in " + counted(s.layers_with_experts, "layer") +
                         (s.k > 0 ? ", and a cell goes to " + count_text(s.k) + " of them" : "") + ".");

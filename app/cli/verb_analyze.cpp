@@ -15,6 +15,7 @@
 #include "core/base/numbers.h"
 #include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
+#include "core/summary/needed_facts.h"
 
 namespace stormcell::cli {
 namespace {
@@ -146,12 +147,6 @@ std::string choices_text(const AnalyzeFigures& f) {
          ", empty at first; a lookup is an expert of a layer of a step\n";
 }
 
-/// Bytes and residency of experts matter to a cache, homes and times to other verbs.
-bool is_needed(std::string_view fact, const AnalyzeFigures& f) {
-  if (fact == "residency" || fact == "branch_bytes") return f.cache.has_value();
-  return fact != "homes" && fact != "timings";
-}
-
 std::string analysis_details(const AnalyzeFigures& f) {
   const bool has_k = std::find(f.lacks.begin(), f.lacks.end(), "k") == f.lacks.end();
   std::vector<std::vector<std::string>> about = {
@@ -160,7 +155,7 @@ std::string analysis_details(const AnalyzeFigures& f) {
       {"run", f.session + "#" + std::to_string(f.run) + (f.phases.empty() ? "" : ", " + joined(f.phases))}};
   bool first = true;
   for (size_t i = 0; i < f.lacks.size(); ++i) {
-    if (!is_needed(f.lacks[i], f)) continue;
+    if (!is_needed(f.cache ? Question::caches : Question::routing, f.lacks[i])) continue;
     about.push_back(
         {first ? "the data lacks" : "", f.lacks[i] + (f.lacks_how[i].empty() ? "" : " (" + f.lacks_how[i] + ")")});
     first = false;

@@ -11,6 +11,7 @@
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/imports/merge.h"
+#include "core/summary/needed_facts.h"
 
 namespace stormcell::cli {
 namespace {
@@ -20,7 +21,8 @@ std::string merge_details(const MergeFigures& f) {
       {"model", f.model},
       {"merged by", std::string(to_text(f.by)) + ": " + counted(static_cast<int64_t>(f.parts.size()), "part") + ", " +
                         counted(f.steps, "step") + " in " + counted(f.batches, "batch")}};
-  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  if (const auto lacks = needed_facts(Question::steps, f.lacks); !lacks.empty())
+    about.push_back({"the data lacks", joined(lacks)});
   about.push_back({"session", f.session + "#" + std::to_string(f.run)});
   std::vector<std::vector<std::string>> rows = {{"part", "rank", "batches", "requests"}};
   for (const MergedPart& p : f.parts)

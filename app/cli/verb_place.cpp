@@ -13,6 +13,7 @@
 #include "core/base/listed_words.h"
 #include "core/planning/place.h"
 #include "core/report/report.h"
+#include "core/summary/needed_facts.h"
 #include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 
@@ -122,7 +123,8 @@ std::string placement_details(const PlaceFigures& f) {
         {"chosen", f.chosen + " (for " + text_or_empty(f.aim) + ", by " + text_or_empty(f.chosen_on) + ")"});
   about.push_back({"moves", counted(f.moved_slots, "slot") + " from where they are in the " +
                                 (f.find(LayoutRole::from) ? "current layout" : "contiguous layout")});
-  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  if (const auto lacks = needed_facts(Question::steps, f.lacks); !lacks.empty())
+    about.push_back({"the data lacks", joined(lacks)});
   const std::string layouts = layouts_text("layout", f.layouts);
   return table_text(about, {}) + "\n" + layouts + cost_text(f) + front_text(f) + differences_text(f) +
          "\nimbalance: largest / mean load of a GPU - 1, mean over layers; cross pairs: of a token's experts at "

@@ -14,6 +14,7 @@
 #include "core/base/listed_words.h"
 #include "core/report/simulation_report.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/needed_facts.h"
 #include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 #include "simulator/simulate.h"
@@ -136,7 +137,8 @@ std::string simulation_details(const SimulateFigures& f) {
                     "; experts reached " + std::string(to_text(f.backend))},
       {"sizes", "an expert takes " + bytes_of(f.sizes.branch_bytes) + ", a token is " + std::to_string(f.sizes.hidden) +
                     " wide (" + sizes_source_text(f.sizes) + ")"}};
-  if (!f.lacks.empty()) about.push_back({"the data lacks", joined(f.lacks)});
+  if (const auto lacks = needed_facts(Question::steps, f.lacks); !lacks.empty())
+    about.push_back({"the data lacks", joined(lacks)});
   const TableTimes of_step({f.mean_ms, f.p50_ms, f.p95_ms, f.serial_ms, f.rest_ms.value_or(f.mean_ms)});
   std::vector<std::vector<std::string>> times = {
       {"a step, simulated", of_step.text(f.mean_ms) + " " + of_step.unit() + " as a mean, median " +

@@ -175,6 +175,14 @@ std::string texts_table(const WhatIfFigures& f, bool verbose) {
   return text;
 }
 
+/// The largest load as a multiple of the even share.
+std::string largest_text(const std::vector<int64_t>& load) {
+  const int64_t sum = std::accumulate(load.begin(), load.end(), int64_t{0});
+  if (sum == 0) return "-";
+  const auto largest = static_cast<double>(*std::max_element(load.begin(), load.end()));
+  return number_text(largest * static_cast<double>(load.size()) / static_cast<double>(sum));
+}
+
 }  // namespace
 
 Page page_of(const WhatIfFigures& f, bool verbose) {
@@ -202,13 +210,14 @@ Page page_of(const ReplayFigures& f, bool verbose) {
           " choose otherwise at some layer.",
       "The file " + f.file + " holds them for " + f.format + ": " + f.documented + ".", "There, " + f.how + ".",
       "Nothing was computed: what the model answers with these choices is only known where they are replayed."};
-  Rows rows = {{"router", "branches", "k", "choices changed", "of"}};
+  Rows rows = {{"router", "branches", "k", "choices changed", "of", "largest load before", "after"}};
   const size_t shown = verbose ? f.routers.size() : std::min(kMostBranches, f.routers.size());
   for (size_t r = 0; r < shown; ++r) {
     const ReplayedRouter& of = f.routers[r];
-    rows.push_back({of.router, count_text(of.branches), count_text(of.k), count_text(of.changed), count_text(of.of)});
+    rows.push_back({of.router, count_text(of.branches), count_text(of.k), count_text(of.changed), count_text(of.of),
+                    largest_text(of.load_before), largest_text(of.load_after)});
   }
-  page.details = "\n" + table_text(rows, {1, 2, 3, 4});
+  page.details = "\n" + table_text(rows, {1, 2, 3, 4, 5, 6}) + "largest load: as a multiple of the even share\n";
   return page;
 }
 

@@ -1,12 +1,15 @@
 #include "app/studio/headless.h"
 
+#include <QCoreApplication>
 #include <QDeadlineTimer>
 #include <QEventLoop>
 #include <QFileInfo>
+#include <QImage>
 #include <QTimer>
 #include <cstdio>
 
 #include "app/studio/document.h"
+#include "app/studio/main_window.h"
 #include "app/studio/model_page.h"
 #include "app/studio/picture_export.h"
 #include "core/base/blocking.h"
@@ -121,25 +124,61 @@ void write_view(const ExportRequest& request) {
   write_file(request.file, bytes);
 }
 
+bool is_png(const QString& file) { return QFileInfo(file).suffix().compare("png", Qt::CaseInsensitive) == 0; }
+
+/// Everything that the widget shows, `title` and `source` for programs.
+void write_widget(QWidget& widget, const ExportRequest& request, const QString& title, const QString& source) {
+  QImage image(request.size * request.scale, QImage::Format_ARGB32_Premultiplied);
+  image.setDevicePixelRatio(request.scale);
+  image.fill(widget.palette().color(QPalette::Window));
+  widget.render(&image);
+  image.setText("Title", title);
+  image.setText("Source", source);
+  const AllowBlocking now;
+  write_file(request.file, DrawnPicture{image, {}}.bytes());
+}
+
+/// The window: a view between the list of runs and the panel What if.
+void write_window(const ExportRequest& request) {
+  if (!is_png(request.file))
+    bad_input(request.file.toStdString(), "a window is not written in this format", "name a .png file");
+  const views::ViewEntry& entry = entry_of(request.view);
+  MainWindow window;
+  window.resize(request.size);
+  window.show();
+  open(window.document(), window.background(), request);
+  window.document().select(request.selection);
+  window.show_view(entry.id);
+  window.actions().trigger("what-if");
+  Patience patience(request.patience, request.session);
+  views::View* view = window.view();
+  const auto read = [&] { return window.background().idle(); };
+  QList<ControlState> before;
+  do {
+    patience.until(read);
+    before = control_states(*view);
+    for (const ControlState& control : request.controls) set_control(*view, control);
+    patience.until(read);
+  } while (control_states(*view) != before);
+  QCoreApplication::processEvents();  // rows of controls settle a turn behind what they offer
+  write_widget(window, request, window.windowTitle(), request.session);
+}
+
 /// The page of a model as the window shows it, as long as the picture is high.
 void write_model_page(const ExportRequest& request) {
+  if (request.window)
+    bad_input("--window", "a model's page is no view of a session", "leave --window out, or name a session");
   if (!request.controls.isEmpty() || !request.other.isEmpty() || !(request.selection == views::Selection()))
     bad_input("--export model", "a model's page has no controls, no selection and nothing to compare with",
               "leave --set, --compare-with and the selection out");
-  if (QFileInfo(request.file).suffix().compare("png", Qt::CaseInsensitive) != 0)
+  if (!is_png(request.file))
     bad_input(request.file.toStdString(), "a model's page is not written in this format", "name a .png file");
   const AllowBlocking now;
   ModelPage page(read_model(request.session));
   page.resize(request.size);
   // Fields without a focus have no cursor: pictures do not blink.
   page.setFocusProxy(nullptr);
-  QImage image(request.size * request.scale, QImage::Format_ARGB32_Premultiplied);
-  image.setDevicePixelRatio(request.scale);
-  image.fill(page.palette().color(QPalette::Window));
-  page.render(&image);
-  image.setText("Title", page.model().name);
-  image.setText("Source", page.model().model);
-  write_file(request.file, DrawnPicture{image, {}}.bytes());
+  write_widget(page, request, page.model().name, page.model().model);
 }
 
 }  // namespace
@@ -212,7 +251,12 @@ void settle(views::View& view, Background& background, const views::Context& con
 
 int export_view(const ExportRequest& request) {
   try {
-    request.view == kModelView ? write_model_page(request) : write_view(request);
+    if (request.view == kModelView)
+      write_model_page(request);
+    else if (request.window)
+      write_window(request);
+    else
+      write_view(request);
     return 0;
   } catch (const Error& e) {
     std::fprintf(stderr, "stormcell: %s\n", e.what());

@@ -20,6 +20,7 @@ struct ExportRequest {
   QSize size{1600, 1000};
   double scale = 1;
   std::chrono::milliseconds patience = std::chrono::minutes(5);  ///< for all that has to be read
+  bool window = false;  ///< the whole window, with the panel What if beside the view
 };
 /// Writes one view of a session, or its figures, to a file. For kModelView it is the page of a model, which `session`
 /// then names. Returns the exit code; an error is one line on stderr.

@@ -13,6 +13,7 @@
 #include "app/studio/document.h"
 #include "app/studio/opened_model.h"
 #include "app/studio/run_controller.h"
+#include "core/exports/replay_file.h"
 #include "core/readings/session_contents.h"
 
 class QDockWidget;
@@ -30,7 +31,7 @@ class NoticeBar;
 class OpenList;
 class SelectionBar;
 class WelcomePage;
-class WhatIfPanel;
+class WhatIfPages;
 
 class MainWindow : public QMainWindow {
   Q_OBJECT
@@ -114,6 +115,8 @@ class MainWindow : public QMainWindow {
   /// Likewise an optimisation with these passes.
   void search_passes(const views::PassChoice& choice);
   void update_what_if();
+  /// Changed choices of a recording into a file that is asked for.
+  void write_choices(const ReplayOptions& options);
   void ask_for_copy(const Again& again);
   void run_into_copy(const Again& again, const QString& copy);
   int64_t newest_result() const;  ///< 0: none
@@ -171,7 +174,7 @@ class MainWindow : public QMainWindow {
   NoticeBar* notice_;
   SelectionBar* selection_bar_;
   QDockWidget *side_, *log_dock_, *what_if_dock_;
-  WhatIfPanel* what_if_ = nullptr;  ///< null while the constructor makes the others
+  WhatIfPages* what_if_ = nullptr;  ///< null while the constructor makes the others
   QLabel* progress_label_;
   QProgressBar* progress_;
   QToolButton* stop_;

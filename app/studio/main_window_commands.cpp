@@ -9,15 +9,19 @@
 #include <QMessageBox>
 #include <QTextBrowser>
 #include <QVBoxLayout>
+#include <algorithm>
 
 #include "app/studio/command_line.h"
 #include "app/studio/main_window.h"
+#include "app/studio/notice_bar.h"
 #include "app/studio/picture_export.h"
+#include "app/studio/recorded_tries.h"
 #include "app/studio/trace_import.h"
 #include "app/studio/tries.h"
 #include "core/base/error.h"
 #include "core/base/run_kind.h"
 #include "core/exports/export_formats.h"
+#include "core/exports/replay_file.h"
 #include "core/machine/doctor.h"
 #include "core/readings/session_contents.h"
 #include "views/optimisations/optimisations_model.h"
@@ -159,6 +163,36 @@ void MainWindow::run_into_copy(const Again& again, const QString& copy) {
         };
       },
       [this](const QString& message) { complain(message); });
+}
+
+void MainWindow::write_choices(const ReplayOptions& options) {
+  const auto formats = replay_formats();
+  const auto of = std::find_if(formats.begin(), formats.end(),
+                               [&](const ReplayFormat& format) { return format.id == options.format; });
+  if (of == formats.end()) return;
+  const QString suffix = views::to_qstring(of->suffix);
+  auto* dialog = new QFileDialog(this, tr("Write choices for %1").arg(views::to_qstring(of->id)), QDir::homePath(),
+                                 tr("Choices (*.%1)").arg(suffix));
+  dialog->setObjectName("choices-dialog");
+  dialog->setAttribute(Qt::WA_DeleteOnClose);
+  dialog->setAcceptMode(QFileDialog::AcceptSave);
+  dialog->setDefaultSuffix(suffix);
+  dialog->selectFile(file_of(*of));
+  connect(dialog, &QFileDialog::fileSelected, this, [this, options](const QString& file) {
+    ReplayOptions named = options;
+    named.output = file.toStdString();
+    runs_.start_work([this, named](const Progress& progress) -> views::View::Deliver {
+      const ReplayFigures figures = write_replay(named, progress);
+      return [this, figures] {
+        const auto qt = [](const std::string& text) { return QString::fromStdString(text); };
+        const QString message =
+            tr("Wrote %1 for %2. There, %3.").arg(qt(figures.file), qt(figures.format), qt(figures.how));
+        say(message);
+        notice_->show_fact(message);
+      };
+    });
+  });
+  dialog->open();
 }
 
 void MainWindow::run_demo() {

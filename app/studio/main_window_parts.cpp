@@ -16,8 +16,10 @@
 #include "app/studio/model_page.h"
 #include "app/studio/notice_bar.h"
 #include "app/studio/open_list.h"
+#include "app/studio/recording_panel.h"
 #include "app/studio/selection_bar.h"
 #include "app/studio/welcome_page.h"
+#include "app/studio/what_if_pages.h"
 #include "app/studio/what_if_panel.h"
 #include "core/base/run_kind.h"
 #include "views/registry.h"
@@ -141,7 +143,7 @@ void MainWindow::build_what_if() {
   what_if_dock_ = new QDockWidget(tr("What if"), this);
   what_if_dock_->setObjectName("what-if-dock");
   what_if_dock_->setFeatures(QDockWidget::DockWidgetMovable | QDockWidget::DockWidgetFloatable);
-  what_if_ = new WhatIfPanel(what_if_dock_);
+  what_if_ = new WhatIfPages(what_if_dock_);
   what_if_dock_->setWidget(what_if_);
   addDockWidget(Qt::RightDockWidgetArea, what_if_dock_);
   what_if_dock_->setMinimumWidth(280);
@@ -149,16 +151,24 @@ void MainWindow::build_what_if() {
   connect(what_if_dock_, &QDockWidget::visibilityChanged, this, [this](bool shown) {
     if (shown) update_what_if();
   });
-  connect(what_if_, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
-  connect(what_if_, &WhatIfPanel::search_wanted, this, &MainWindow::search_passes);
-  connect(what_if_, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
-  connect(what_if_, &WhatIfPanel::compare_wanted, this, [this](qint64 first, qint64 second) {
+  const WhatIfPanel* runs = what_if_->of_runs();
+  connect(runs, &WhatIfPanel::try_wanted, this, &MainWindow::try_out);
+  connect(runs, &WhatIfPanel::search_wanted, this, &MainWindow::search_passes);
+  connect(runs, &WhatIfPanel::run_chosen, &document_, &Document::show_run);
+  connect(runs, &WhatIfPanel::compare_wanted, this, [this](qint64 first, qint64 second) {
     document_.show_run(second);
     document_.compare_with(QString::fromStdString(document_.session().file) + "#" + QString::number(first));
     show_view("compare");
   });
-  connect(what_if_, &WhatIfPanel::save_wanted, this, &MainWindow::save);
-  connect(what_if_, &WhatIfPanel::copied, this, [this](const QString& what) { say(tr("Copied: %1").arg(what)); });
+  connect(runs, &WhatIfPanel::save_wanted, this, &MainWindow::save);
+  const auto say_copied = [this](const QString& what) { say(tr("Copied: %1").arg(what)); };
+  connect(runs, &WhatIfPanel::copied, this, say_copied);
+  const RecordingPanel* recordings = what_if_->of_recordings();
+  connect(recordings, &RecordingPanel::work_wanted, &runs_, &RunController::start_work);
+  connect(recordings, &RecordingPanel::choices_wanted, this, &MainWindow::write_choices);
+  connect(recordings, &RecordingPanel::save_wanted, this, &MainWindow::save);
+  connect(recordings, &RecordingPanel::copied, this, say_copied);
+  connect(recordings, &RecordingPanel::said, this, &MainWindow::say);
 }
 
 void MainWindow::update_what_if() {

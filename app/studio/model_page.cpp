@@ -123,11 +123,8 @@ QWidget* ModelPage::make_sheet() {
   rows->setContentsMargins(0, 0, 0, 0);
   rows->addWidget(heading(model_.name, kTitle, part));
   QStringList about;
-  // The word of a kind is the format's own; a family says more.
-  if (!model_.family.isEmpty())
-    about << tr("family %1").arg(model_.family);
-  else if (model_.sheet)
-    about << views::to_qstring(model_.sheet->kind);
+  if (model_.sheet && !model_.sheet->kind.empty()) about << QString::fromStdString(kind_text(*model_.sheet));
+  if (!model_.family.isEmpty()) about << tr("family %1").arg(model_.family);
   about << QString(model_.model).replace('/', QString("/") + kBreak);
   auto* origin = new QLabel(about.join(", "), part);
   origin->setTextFormat(Qt::PlainText);

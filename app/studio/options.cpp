@@ -29,6 +29,7 @@ struct Known {
       router{"router", "With --export: the chosen router.", "NAME"},
       branch{"branch", "With --export: the chosen branch.", "N"},
       cell{"cell", "With --export: the cell to follow.", "SEQUENCE:POSITION"},
+      window{"window", "With --export: the whole window with the panel What if beside the view; .png only."},
       other{"compare-with", "With --export: a session to compare with, S.storm#3 for its run 3; for diff also a trace.",
             "SESSION"},
       fresh{"fresh", "Do not open what was open last."},
@@ -48,8 +49,8 @@ struct Known {
     return list;
   }
   QList<QCommandLineOption> all() const {
-    return {view,   file,   size, theme, scale, set,  batches, phase,     label,
-            router, branch, cell, other, fresh, list, manual,  completion};
+    return {view,   file,   size, theme,  scale, set,   batches, phase,  label,
+            router, branch, cell, window, other, fresh, list,    manual, completion};
   }
   /// As values for the manual page and completion. Qt adds the options for help and the version by itself.
   CommandEntry entry() const {
@@ -152,6 +153,7 @@ ExportRequest parse_picture(const QCommandLineParser& parser, const Known& known
   request.session = sessions.value(0), request.other = parser.value(known.other);
   request.controls = parse_controls(parser.values(known.set));
   request.selection = parse_selection(parser, known);
+  request.window = parser.isSet(known.window);
   request.size = parse_size(parser.value(known.size));
   request.scale = parser.value(known.scale).toDouble();
   if (!(request.scale >= 1 && request.scale <= 4))

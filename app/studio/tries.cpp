@@ -319,6 +319,16 @@ std::vector<TryRow> try_rows(const SessionOverview& session) {
   return rows;
 }
 
+QStringList words_of_change(const Intervention& change) {
+  QStringList words;
+  for (const BranchOff& branch : change.off)
+    words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
+  if (change.k > 0) words << "--k" << QString::number(change.k);
+  for (const CapacityChange& capacity : change.capacities) words << "--capacity" << shell_quoted(qt(to_text(capacity)));
+  if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
+  return words;
+}
+
 QString command_of_try(const TrySettings& settings, const QString& session, const QString& config) {
   const Intervention& change = settings.intervention;
   // Only a configuration holds thresholds and passes; what-if has no annotations.
@@ -328,12 +338,7 @@ QString command_of_try(const TrySettings& settings, const QString& session, cons
   QStringList words = {"stormcell", verb};
   for (const std::string& word : command_words(settings.experiment, verb)) words << shell_quoted(qt(word));
   if (plain) {
-    for (const BranchOff& branch : change.off)
-      words << "--off" << shell_quoted(qt(branch.router) + "/" + QString::number(branch.branch));
-    if (change.k > 0) words << "--k" << QString::number(change.k);
-    for (const CapacityChange& capacity : change.capacities)
-      words << "--capacity" << shell_quoted(qt(to_text(capacity)));
-    if (!change.force.empty()) words << "--force" << shell_quoted(qt(change.force));
+    words << words_of_change(change);
   } else if (holds || !change.empty()) {
     words << "--config" << shell_quoted(config);
   }

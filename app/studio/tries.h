@@ -91,6 +91,8 @@ struct TryRow {
 /// Finished runs of the session whose settings are known, oldest first.
 std::vector<TryRow> try_rows(const SessionOverview& session);
 
+/// Options of what-if that make the change, quoted for a shell.
+QStringList words_of_change(const Intervention& change);
 /// The command that repeats a try; `config`: the name of its configuration's file, for settings without an option.
 QString command_of_try(const TrySettings& settings, const QString& session, const QString& config);
 

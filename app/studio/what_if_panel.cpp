@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QComboBox>
-#include <QEvent>
 #include <QFileInfo>
 #include <QFormLayout>
 #include <QHBoxLayout>
@@ -20,7 +19,9 @@
 #include <string_view>
 #include <utility>
 
-#include "app/studio/branches_off_list.h"
+#include "app/studio/branch_switch.h"
+#include "app/studio/fault_line.h"
+#include "app/studio/file_field.h"
 #include "app/studio/pass_switches.h"
 #include "app/studio/wheel_filter.h"
 #include "core/base/bounded_number.h"
@@ -82,9 +83,6 @@ std::vector<std::string> exits_of(const SessionOverview& session, const RunLine&
   return named;
 }
 
-/// Lines of a fault that have their room, whether there is a fault or not.
-constexpr int kFaultLines = 3;
-
 }  // namespace
 
 WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
@@ -93,11 +91,8 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   auto* changes = new QWidget();
   auto* column = new QVBoxLayout(changes);
   column->setContentsMargins(0, 0, 0, 0);
-  off_ = new QPushButton(changes);
-  off_->setAccessibleName(tr("Switch the branch off"));
-  column->addWidget(off_);
-  off_list_ = new BranchesOffList(changes);
-  column->addWidget(off_list_);
+  branches_ = new BranchSwitch(changes);
+  column->addWidget(branches_);
   form_ = new QFormLayout();
   form_->setFieldGrowthPolicy(QFormLayout::AllNonFixedFieldsGrow);
   column->addLayout(form_);
@@ -121,21 +116,14 @@ WhatIfPanel::WhatIfPanel(QWidget* parent) : QWidget(parent) {
   area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
   area->setWidget(changes);
   rows->addWidget(area, 1);
-  fault_ = new QLabel(this);
-  fault_->setWordWrap(true);
-  fault_->setTextFormat(Qt::PlainText);
-  fault_->setAccessibleName(tr("Why it cannot be tried"));
-  fault_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
+  fault_ = new FaultLine(this);
   rows->addWidget(fault_);
-  reserve_room();
   add_tries();
-  connect(off_list_, &BranchesOffList::on_wanted, this, [this](const QString& router, int branch) {
+  connect(branches_, &BranchSwitch::on_wanted, this, [this](const QString& router, int branch) {
     ask([&](TrySettings& settings) { std::erase(settings.intervention.off, BranchOff{router.toStdString(), branch}); });
   });
-  connect(off_, &QPushButton::clicked, this, [this] {
-    ask([branch = BranchOff{selection_.router.toStdString(), selection_.branch}](TrySettings& settings) {
-      settings.intervention.off.push_back(branch);
-    });
+  connect(branches_, &BranchSwitch::off_wanted, this, [this](const QString& router, int branch) {
+    ask([&](TrySettings& settings) { settings.intervention.off.push_back({router.toStdString(), branch}); });
   });
   refresh();
 }
@@ -183,14 +171,10 @@ void WhatIfPanel::add_setting(const Setting& setting) {
       [&setting](const TrySettings& settings) { return QString::fromStdString(word_of(setting, settings.experiment)); },
       [&setting](const QString& text, TrySettings& settings) { set_word(setting, text, settings.experiment); });
   if (setting.key == "weight_budget") {
-    auto* line = editors_.back().control;
+    QLineEdit* line = take_last_line();
     auto* row = new QWidget();
     auto* columns = new QHBoxLayout(row);
     columns->setContentsMargins(0, 0, 0, 0);
-    const QFormLayout::TakeRowResult taken = form_->takeRow(form_->rowCount() - 1);
-    delete taken.labelItem->widget();
-    delete taken.labelItem;
-    delete taken.fieldItem;
     half_ = new QToolButton(row);
     half_->setObjectName("half-budget");
     half_->setText(tr("Half"));
@@ -200,6 +184,14 @@ void WhatIfPanel::add_setting(const Setting& setting) {
     form_->addRow(title_of_change(setting), row);
     connect(half_, &QToolButton::clicked, this, &WhatIfPanel::halve_budget);
   }
+}
+
+QLineEdit* WhatIfPanel::take_last_line() {
+  const QFormLayout::TakeRowResult taken = form_->takeRow(form_->rowCount() - 1);
+  delete taken.labelItem->widget();
+  delete taken.labelItem;
+  delete taken.fieldItem;
+  return static_cast<QLineEdit*>(editors_.back().control);
 }
 
 void WhatIfPanel::add_words(const Setting& setting, const QStringList& words) {
@@ -259,6 +251,7 @@ void WhatIfPanel::add_changes() {
       tr("Forced choices"), tr("a file"), tr("Choices that routers are given: a file that `run --outputs` wrote"),
       [](const TrySettings& settings) { return QString::fromStdString(settings.intervention.force); },
       [](const QString& text, TrySettings& settings) { settings.intervention.force = text.toStdString(); });
+  form_->addRow(tr("Forced choices"), make_file_field(take_last_line(), tr("Choices (*.safetensors)")));
   add_line(
       tr("Exit threshold"), tr("the model's own"), tr("One confidence for all exits: from 0, all leave, to 1"),
       [](const TrySettings& settings) { return threshold_text(settings.exits); },
@@ -375,38 +368,17 @@ void WhatIfPanel::set_session(std::shared_ptr<const SessionOverview> session, in
   refresh();
 }
 
-void WhatIfPanel::set_selection(const views::Selection& selection) {
-  selection_ = selection;
-  refresh();
-}
+void WhatIfPanel::set_selection(const views::Selection& selection) { branches_->set_selection(selection); }
 
 void WhatIfPanel::set_running(bool running) {
   running_ = running;
   refresh();
 }
 
-void WhatIfPanel::changeEvent(QEvent* event) {
-  QWidget::changeEvent(event);
-  if (fault_ && (event->type() == QEvent::FontChange || event->type() == QEvent::StyleChange)) reserve_room();
-}
-
-void WhatIfPanel::reserve_room() { fault_->setFixedHeight(kFaultLines * fault_->fontMetrics().lineSpacing()); }
-
-void WhatIfPanel::show_fault(const QString& message) {
-  fault_->setText(message);
-  fault_->setToolTip(message);  // more lines than there is room for
-}
+void WhatIfPanel::show_fault(const QString& message) { fault_->show_fault(message); }
 
 void WhatIfPanel::refresh() {
   const bool open = settings_ && !running_;
-  const bool chosen = !selection_.router.isEmpty() && selection_.branch >= 0;
-  const BranchOff branch{selection_.router.toStdString(), selection_.branch};
-  off_->setText(chosen ? tr("Switch off %1").arg(short_branch_name(branch)) : tr("Switch a branch off"));
-  const bool is_off =
-      settings_ && std::count(settings_->intervention.off.begin(), settings_->intervention.off.end(), branch);
-  off_->setEnabled(open && chosen && !is_off);
-  off_->setToolTip(chosen ? tr("%1: the router takes the next best branch for each cell").arg(branch_name(branch))
-                          : tr("Click a branch in a view first, as in the heatmap"));
   for (const Editor& editor : editors_) {
     editor.control->setEnabled(open && (editor.control != threshold_ || !exits_.empty()));
     editor.show(settings_ ? editor.shown(*settings_) : QString());
@@ -421,7 +393,7 @@ void WhatIfPanel::refresh() {
   hint_->setText(lines.join("\n"));
   hint_->setVisible(!lines.isEmpty());
   passes_->set_switches(settings_ ? pass_switches(*session_, *settings_) : std::vector<PassSwitch>(), open);
-  off_list_->set_branches(settings_ ? settings_->intervention.off : std::vector<BranchOff>(), open);
+  branches_->set_branches(settings_ ? settings_->intervention.off : std::vector<BranchOff>(), open);
   refresh_tries();
 }
 

@@ -19,7 +19,8 @@ class QToolButton;
 
 namespace stormcell::studio {
 
-class BranchesOffList;
+class BranchSwitch;
+class FaultLine;
 class PassSwitches;
 
 class WhatIfPanel : public QWidget {
@@ -32,7 +33,7 @@ class WhatIfPanel : public QWidget {
   void set_selection(const views::Selection& selection);
   /// While a run goes on nothing can be changed.
   void set_running(bool running);
-  /// Up to three lines below the controls, whose room is always there; empty: none.
+  /// Below the controls; empty: none.
   void show_fault(const QString& message);
 
  signals:
@@ -45,9 +46,6 @@ class WhatIfPanel : public QWidget {
   void save_wanted(const QString& name, const QString& filter, const QByteArray& bytes);
   void copied(const QString& what);
 
- protected:
-  void changeEvent(QEvent* event) override;
-
  private:
   /// Changes the settings of the run on show. Throws Error(bad_input).
   using Change = std::function<void(TrySettings& settings)>;
@@ -59,13 +57,13 @@ class WhatIfPanel : public QWidget {
   void add_line(const QString& name, const QString& hint, const QString& help,
                 std::function<QString(const TrySettings&)> shown,
                 std::function<void(const QString& text, TrySettings& settings)> take);
+  /// Takes the line that was added last out of its row, to be put into another one.
+  QLineEdit* take_last_line();
   void add_setting(const Setting& setting);
   /// The same of a setting with few words.
   void add_words(const Setting& setting, const QStringList& words);
   void halve_budget();
   void add_changes();
-  /// Controls above and below a fault stay where they are, whether there is one or not.
-  void reserve_room();
   void add_tries();
   void ask(const Change& change);
   void switch_pass(const QString& pass, bool on);
@@ -80,16 +78,16 @@ class WhatIfPanel : public QWidget {
   int64_t shown_ = 0;
   std::optional<TrySettings> settings_;  ///< of the run on show
   std::vector<std::string> exits_;       ///< its routers that are exits
-  views::Selection selection_;
   bool running_ = false;
 
   QFormLayout* form_;
   std::vector<Editor> editors_;
   QLineEdit* threshold_ = nullptr;
-  QLabel *hint_ = nullptr, *fault_ = nullptr;
-  QPushButton *off_, *compare_, *copy_, *save_;
+  QLabel* hint_ = nullptr;
+  FaultLine* fault_ = nullptr;
+  QPushButton *compare_, *copy_, *save_;
   QToolButton* half_;
-  BranchesOffList* off_list_;
+  BranchSwitch* branches_;
   PassSwitches* passes_;
   QListWidget* tries_;
 };

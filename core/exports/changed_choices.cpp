@@ -107,6 +107,7 @@ class ChoiceChanger {
       of.number = static_cast<int32_t>(r), of.info = info;
       of.layer.router = info.name, of.layer.branches = info.branches;
       of.layer.k = change_.k > 0 && takes_k(info) ? change_.k : info.fan_out;
+      of.layer.load_before.resize(info.branches), of.layer.load_after.resize(info.branches);
     }
   }
   /// Imported recordings say no protocol: there each router may take another k.
@@ -208,6 +209,8 @@ class ChoiceChanger {
     const int64_t changed = std::max(lacking(recorded, now), lacking(now, recorded));
     layer.recorded += std::ssize(recorded);
     layer.changed += changed;
+    for (const int32_t b : recorded) ++layer.load_before[b];
+    for (const int32_t b : now) ++layer.load_after[b];
     if (changed > 0) changed_[token] = true;
   }
 
@@ -238,7 +241,7 @@ class ChoiceChanger {
                 "run the model itself, or force its choices with --force");
     if (!cell.has_scores())
       bad_input(where(), "has no scores of router " + router.info.name + ", so the next best branch is not known",
-                "record them with --record-scores, or force the choices with --force");
+                "record them with --record-scores (scores=True of a recorder), or force the choices with --force");
     while (std::ssize(kept) < router.layer.k) {
       int32_t best = -1;
       for (int32_t b = 0; b < router.info.branches; ++b)

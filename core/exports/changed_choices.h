@@ -24,6 +24,7 @@ struct ReplayedLayer {
   std::vector<int32_t> choices;  ///< [tokens, k]
   int64_t recorded = 0;          ///< choices of the recording
   int64_t changed = 0;           ///< those that it does not have any more, or the new ones if these are more
+  std::vector<int64_t> load_before, load_after;  ///< [branches]: recorded choices of each branch, and changed ones
 };
 
 struct ChangedChoices {

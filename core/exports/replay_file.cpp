@@ -29,10 +29,14 @@ constexpr std::array kReplays = {
                  "register an experts function that takes layer.N of its tokens in the place of the index it is given, "
                  "and weighs them by the router's own scores"},
     ReplayFormat{
-        "npy", "numpy.save of i32 [tokens, layers, k]",
+        "npy",
+        "numpy.save of i32 [tokens, layers, k]",
         "vLLM 0.21 and later return routed_experts of this shape, and NeMo RL 0.8 replays them (guide \"Router "
         "Replay\")",
-        "hand numpy.load() of the file on as routed_experts; the tokens are request after request"},
+        "hand numpy.load() of the file on as routed_experts; the tokens are request after request",
+        {},
+        {},
+        "npy"},
     ReplayFormat{"vllm", "none", "vLLM 0.21 and later, enable_return_routed_experts", "",
                  "vLLM returns the experts of its answers and documents no way to be given them",
                  "use npy for a trainer that replays what vLLM returns, or transformers or megatron"},
@@ -108,34 +112,56 @@ void write_array(const ChangedChoices& c, const ReplayFigures& f) {
   out.finish();
 }
 
+struct ChangedRun {
+  std::string session, model;
+  int64_t run = 0;
+  ChangedChoices choices;
+};
+
+ChangedRun choices_of(const std::string& named, const Intervention& change, const Progress& progress) {
+  const SessionPath path = parse_session_path(named);
+  const SessionReader session(path.file);
+  const RunSummary run = choose_run(session, path.run, holds_choices,
+                                    "holds no decisions: record them with profile, or import single choices");
+  return {path.file, session.summary().model.name, run.id, changed_choices(session, run, change, progress)};
+}
+
+/// Without a file.
+ReplayFigures figures_of(const ChangedRun& changed) {
+  const ChangedChoices& c = changed.choices;
+  ReplayFigures f;
+  f.session = changed.session, f.run = changed.run, f.model = changed.model;
+  f.changes = c.changes;
+  std::set<int64_t> requests;
+  for (const ReplayedToken& t : c.tokens) requests.insert(t.request);
+  f.requests = std::ssize(requests), f.tokens = std::ssize(c.tokens);
+  f.changed_tokens = c.changed_tokens;
+  for (const ReplayedLayer& layer : c.layers)
+    f.routers.push_back(
+        {layer.router, layer.branches, layer.k, layer.changed, layer.recorded, layer.load_before, layer.load_after});
+  return f;
+}
+
 }  // namespace
 
 std::span<const ReplayFormat> replay_formats() { return kReplays; }
+
+ReplayFigures count_replay(const std::string& session, const Intervention& change, const Progress& progress) {
+  return figures_of(choices_of(session, change, progress));
+}
 
 ReplayFigures write_replay(const ReplayOptions& options, const Progress& progress) {
   const ReplayFormat& format = find_replay_format(options.format);
   if (options.output.empty() || options.output == "-")
     bad_input("-o", "is missing: the file is binary, so it does not go to standard output", "-o FILE");
   check_output_path(options.output);
-  const SessionPath path = parse_session_path(options.session);
-  const SessionReader session(path.file);
-  const RunSummary run = choose_run(session, path.run, holds_choices,
-                                    "holds no decisions: record them with profile, or import single choices");
-  const ChangedChoices changed = changed_choices(session, run, options.change, progress);
-  ReplayFigures f;
-  f.session = path.file, f.run = run.id, f.model = session.summary().model.name;
+  const ChangedRun changed = choices_of(options.session, options.change, progress);
+  ReplayFigures f = figures_of(changed);
   f.file = options.output, f.format = format.id, f.documented = format.documented, f.how = format.how;
-  f.changes = changed.changes;
-  std::set<int64_t> requests;
-  for (const ReplayedToken& t : changed.tokens) requests.insert(t.request);
-  f.requests = std::ssize(requests), f.tokens = std::ssize(changed.tokens);
-  f.changed_tokens = changed.changed_tokens;
-  for (const ReplayedLayer& layer : changed.layers)
-    f.routers.push_back({layer.router, layer.branches, layer.k, layer.changed, layer.recorded});
   if (options.format == "npy")
-    write_array(changed, f);
+    write_array(changed.choices, f);
   else
-    write_layers(changed, f);
+    write_layers(changed.choices, f);
   return f;
 }
 
@@ -147,8 +173,13 @@ std::string to_json(const ReplayFigures& f) {
   j["requests"] = f.requests, j["tokens"] = f.tokens, j["changed_tokens"] = f.changed_tokens;
   j["routers"] = nlohmann::ordered_json::array();
   for (const ReplayedRouter& r : f.routers)
-    j["routers"].push_back(
-        {{"router", r.router}, {"branches", r.branches}, {"k", r.k}, {"changed", r.changed}, {"of", r.of}});
+    j["routers"].push_back({{"router", r.router},
+                            {"branches", r.branches},
+                            {"k", r.k},
+                            {"changed", r.changed},
+                            {"of", r.of},
+                            {"load_before", r.load_before},
+                            {"load_after", r.load_after}});
   return json_text(j);
 }
 

@@ -17,10 +17,11 @@ struct GgufType {
   enum : uint32_t { u8, i8, u16, i16, u32, i32, f32, boolean, text, list, u64, i64, f64, count };
 };
 constexpr std::array<uint64_t, GgufType::count> kGgufSizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
-constexpr uint64_t kMostGgufDims = 4, kGgufAlignment = 32, kMostGgufAlignment = 1 << 20, kMostGgufPairs = 65536,
-                   kMostGgufTensors = 1'000'000, kMostGgufKey = 65535, kMostGgufText = uint64_t{4} << 20,
-                   kMostGgufTexts = uint64_t{16} << 20, kMostGgufNumbers = 4096, kMostGgufWords = uint64_t{1} << 24,
-                   kMostGgufHeader = uint64_t{512} << 20, kMostGgufElements = uint64_t{1} << 48;
+constexpr int64_t kGgufAlignment = 32, kMostGgufAlignment = 1 << 20;
+constexpr uint64_t kMostGgufDims = 4, kMostGgufPairs = 65536, kMostGgufTensors = 1'000'000, kMostGgufKey = 65535,
+                   kMostGgufText = uint64_t{4} << 20, kMostGgufTexts = uint64_t{16} << 20, kMostGgufNumbers = 4096,
+                   kMostGgufWords = uint64_t{1} << 24, kMostGgufHeader = uint64_t{512} << 20,
+                   kMostGgufElements = uint64_t{1} << 48;
 
 // ggml.h and ggml-common.h of llama.cpp: elements and bytes of a block.
 constexpr std::array kGgmlTypes = {
@@ -55,8 +56,9 @@ class GgufHeaderReader {
     if (header_.tensors > kMostGgufTensors) wrong("would have " + std::to_string(header_.tensors) + " tensors");
     for (uint64_t i = 0; i < pairs; ++i) read_pair();
     for (uint64_t i = 0; i < header_.tensors; ++i) read_tensor();
-    const uint64_t alignment = static_cast<uint64_t>(header_.keys.number("general.alignment").value_or(kGgufAlignment));
-    if (alignment == 0 || alignment > kMostGgufAlignment) wrong("its alignment is " + std::to_string(alignment));
+    const int64_t stated = header_.keys.number("general.alignment").value_or(kGgufAlignment);
+    if (stated <= 0 || stated > kMostGgufAlignment) wrong("its alignment is " + std::to_string(stated));
+    const auto alignment = static_cast<uint64_t>(stated);
     header_.data_begin = (bytes_.at() + alignment - 1) / alignment * alignment;
     return std::move(header_);
   }

@@ -10,6 +10,7 @@
 #include "core/report/html.h"
 #include "core/report/page.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/needed_facts.h"
 #include "core/summary/step_contents.h"
 
 namespace stormcell {
@@ -189,7 +190,7 @@ std::string assumptions_section(const SimulationTold& s) {
   if (s.oversubscription > 1)
     lines.push_back("an uplink carries 1 / " + number(s.oversubscription) + " of what its node's ports could send");
   if (!s.sizes.empty()) lines.push_back("sizes of the model: " + s.sizes);
-  for (const std::string& fact : s.lacks) lines.push_back("the data lacks " + fact);
+  for (const std::string& fact : needed_facts(Question::steps, s.lacks)) lines.push_back("the data lacks " + fact);
   std::string html;
   lines.insert(lines.end(), s.warnings.begin(), s.warnings.end());
   for (const std::string& line : lines) html += "<li>" + escape(line) + "</li>\n";

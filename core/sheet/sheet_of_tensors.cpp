@@ -15,10 +15,11 @@ namespace {
 /// Networks whose authors publish state dicts alone, by parts of names that all occur.
 struct KnownNetwork {
   std::array<std::string_view, 2> marks;
-  std::string_view name, family;  ///< family: of this program; empty: it has none
+  std::string_view name, family;          ///< family: of this program; empty: it has none
+  std::string_view recorder = "pytorch";  ///< the one that sees its decisions
 };
 constexpr std::array kNetworks = {
-    KnownNetwork{{"conv_normal.net.", "classifier."}, "MSDNet-PyTorch", "msdnet"},
+    KnownNetwork{{"conv_normal.net.", "classifier."}, "MSDNet-PyTorch", "msdnet", "exits"},
     KnownNetwork{
         {"_moe_layer.experts.", "_moe_layer.gates."}, "Swin Transformer V2 with Tutel's experts", "swinv2_moe"},
     KnownNetwork{{"all_cell_list.", "gate_conv"}, "DynamicRouting", "dynamic_routing"},
@@ -81,7 +82,9 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
   if (adapters > 0) sheet.lacks.push_back({"an adapter changes a model and is not a model itself", "", adapters});
   if (place.form == SheetForm::safetensors)
     sheet.lacks.push_back({"no config.json is beside the weights: it names the family and its sizes", "", 0});
+  if (sheet.experts > 0) sheet.recorder = "pytorch";
   if (const KnownNetwork* network = marks.found()) {
+    sheet.recorder = network->recorder;
     sheet.family = network->family;
     std::string text = "looks like " + std::string(network->name);
     if (!network->family.empty())
@@ -89,7 +92,6 @@ void fill_from_tensors(const ModelPlace& place, ModelSheet& sheet) {
     sheet.lacks.push_back({text, "", 0});
   }
   add_lacks(sheet, lacking_operations(tally, sheet.layers));
-  if (sheet.experts > 0 || !sheet.family.empty()) sheet.recorder = "pytorch";
 }
 
 }  // namespace stormcell

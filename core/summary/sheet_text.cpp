@@ -7,6 +7,7 @@
 
 #include "core/base/counted.h"
 #include "core/base/numbers.h"
+#include "core/formats/file_kind.h"
 
 namespace stormcell {
 namespace {
@@ -76,6 +77,13 @@ std::string parameters_text(int64_t parameters) {
   const auto value = static_cast<double>(parameters);
   if (value >= kBillion) return three_digits(value / kBillion) + " billion parameters";
   return value >= kMillion ? three_digits(value / kMillion) + " million parameters" : counted(parameters, "parameter");
+}
+
+std::string kind_text(const ModelSheet& s) {
+  if (s.kind == "model-folder") return "a folder of a model";
+  const auto kinds = file_kinds();
+  const auto known = std::find_if(kinds.begin(), kinds.end(), [&](const FileKind& k) { return k.id == s.kind; });
+  return known == kinds.end() ? s.kind : std::string(known->name);
 }
 
 std::vector<SheetRow> sheet_rows(const ModelSheet& s) {

@@ -11,6 +11,9 @@ namespace stormcell {
 /// "1.23 million parameters"
 std::string parameters_text(int64_t parameters);
 
+/// The kind of the sheet's files in words: "a GGUF model", "a folder of a model".
+std::string kind_text(const ModelSheet& sheet);
+
 struct SheetRow {
   std::string what, text;  ///< "memory", "18.0 GiB of weights, ..."
 };

@@ -37,8 +37,8 @@ import torch
 class Trace:
     """Cells (tokens, pictures) and the choices made for them. save() writes one safetensors file."""
 
-    def __init__(self, recorder, model, every=1):
-        self.recorder, self.model, self.every = recorder, str(model), max(1, int(every))
+    def __init__(self, recorder, model, every=1, scores=False):
+        self.recorder, self.model, self.every, self.scores = recorder, str(model), max(1, int(every)), bool(scores)
         self.cells = {key: [] for key in ("request", "position", "phase", "token", "stack", "batch", "rank")}
         self.routers, self.stacks, self.requests = [], [], set()
         self.count = self.batches = 0
@@ -50,7 +50,7 @@ class Trace:
         if stack not in self.stacks:
             self.stacks.append(stack)
         self.routers.append(dict(name=name, branches=int(branches), layer=layer, stack=stack, protocol=protocol,
-                                 rows=[], index=[], weight=[], margin=[], dropped=[]))
+                                 rows=[], index=[], weight=[], margin=[], dropped=[], scores=[]))
         return len(self.routers) - 1
 
     def add_cells(self, requests, positions, phase, tokens=None, stack="tokens", rank=-1):
@@ -77,9 +77,9 @@ class Trace:
             self.cells["token"].append(numpy.full(n, -1) if tokens is None else numpy.asarray(tokens[i]))
         return rows
 
-    def add_choices(self, router, rows, index, weight=None, margin=None, dropped=None):
+    def add_choices(self, router, rows, index, weight=None, margin=None, dropped=None, scores=None):
         """rows [n] of cells; index [n, k] the chosen branches, -1: none; weight [n, k]; margin [n]; dropped [n, k] the
-        branch that had no room for the cell, else -1."""
+        branch that had no room for the cell, else -1; scores [n, branches] by which the branches were chosen."""
         kept = self.routers[router]
         index = numpy.asarray(index, dtype="int32")
         kept["rows"].append(numpy.asarray(rows))
@@ -87,6 +87,7 @@ class Trace:
         kept["weight"].append(None if weight is None else numpy.asarray(weight, dtype="float32"))
         kept["margin"].append(None if margin is None else numpy.asarray(margin, dtype="float32"))
         kept["dropped"].append(numpy.full_like(index, -1) if dropped is None else numpy.asarray(dropped, "int32"))
+        kept["scores"].append(None if scores is None else numpy.asarray(scores, dtype="float32"))
 
     def note_cut(self, what):
         self.cut[what] = self.cut.get(what, 0) + 1
@@ -109,8 +110,12 @@ class Trace:
             # One negative margin shows that the layer chooses by something else than the scores it was seen with.
             if all(m is not None and (m >= 0).all() for m in router["margin"]):
                 tensor["margins"] = numpy.full(self.count, numpy.nan, "float32")
-            for rows, index, weight, margin, dropped in zip(*(router[key] for key in (
-                    "rows", "index", "weight", "margin", "dropped"))):
+            if self.scores and "margins" in tensor and all(s is not None for s in router["scores"]):
+                tensor["scores"] = numpy.full((self.count, router["scores"][0].shape[1]), numpy.nan, "float32")
+            elif self.scores:
+                self.note_cut(f"{router['name']} shows no scores that tell its choices")
+            for rows, index, weight, margin, dropped, scores in zip(*(router[key] for key in (
+                    "rows", "index", "weight", "margin", "dropped", "scores"))):
                 if weighted:  # the heaviest first
                     order = numpy.argsort(-weight, axis=1, kind="stable")
                     index, weight, dropped = (numpy.take_along_axis(v, order, 1) for v in (index, weight, dropped))
@@ -121,6 +126,8 @@ class Trace:
                     tensor["dropped"][rows, :index.shape[1]] = dropped
                 if "margins" in tensor:
                     tensor["margins"][rows] = margin
+                if "scores" in tensor:
+                    tensor["scores"][rows] = scores
             found |= {f"layer.{i}.{key}": value for key, value in tensor.items()}
         for key, parts in self.cells.items():
             found["cell." + key] = numpy.concatenate(parts).astype("int32")

@@ -4,15 +4,16 @@ How to use it, in three lines (the file is yours to change; it needs llama-cpp-p
     stormcell recorder llama-cpp > record.py
     python record.py model.gguf prompts.txt trace.safetensors --tokens 64     # a prompt a line; then greedy decoding
     stormcell import trace.safetensors -o trace.storm
-Further options: --every 10 records each tenth prompt, --gpu-layers 99, --context 4096, --batch 512, --threads 8.
+Further options: --every 10 records each tenth prompt, --scores also keeps the scores of all experts, which `stormcell
+what-if` needs for a next best one, --gpu-layers 99, --context 4096, --batch 512, --threads 8.
 
 It records the token ids with their text, all k chosen experts, their weights, and the margin: how far the last chosen
 score lies above the first that was not chosen; prompt and decoding apart. Prompts run one after another.
 
 Cost: the callback makes llama.cpp stop after some 5 tensors a layer and copy them, which slows a GPU most while it
 decodes. Logits are computed for every token of a prompt, because llama.cpp otherwise leaves the other tokens out of the
-last layer. In memory and on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes. The time spent is printed at the
-end; it does not hold the stops.
+last layer. In memory and on disk a token takes 8 * k + 4 bytes a layer, and 28 bytes; with scores, 4 bytes more for
+each expert of each layer. The time spent is printed at the end; it does not hold the stops.
 
 It finds the tensors ffn_moe_topk, ffn_moe_weights and ffn_moe_logits by their names, and reads llama.cpp's struct of a
 tensor: a version with a struct of another size is refused, and without these names no file is written.
@@ -34,8 +35,8 @@ import numpy
 class Trace:
     """Cells (tokens, pictures) and the choices made for them. save() writes one safetensors file."""
 
-    def __init__(self, recorder, model, every=1):
-        self.recorder, self.model, self.every = recorder, str(model), max(1, int(every))
+    def __init__(self, recorder, model, every=1, scores=False):
+        self.recorder, self.model, self.every, self.scores = recorder, str(model), max(1, int(every)), bool(scores)
         self.cells = {key: [] for key in ("request", "position", "phase", "token", "stack", "batch", "rank")}
         self.routers, self.stacks, self.requests = [], [], set()
         self.count = self.batches = 0
@@ -47,7 +48,7 @@ class Trace:
         if stack not in self.stacks:
             self.stacks.append(stack)
         self.routers.append(dict(name=name, branches=int(branches), layer=layer, stack=stack, protocol=protocol,
-                                 rows=[], index=[], weight=[], margin=[], dropped=[]))
+                                 rows=[], index=[], weight=[], margin=[], dropped=[], scores=[]))
         return len(self.routers) - 1
 
     def add_cells(self, requests, positions, phase, tokens=None, stack="tokens", rank=-1):
@@ -74,9 +75,9 @@ class Trace:
             self.cells["token"].append(numpy.full(n, -1) if tokens is None else numpy.asarray(tokens[i]))
         return rows
 
-    def add_choices(self, router, rows, index, weight=None, margin=None, dropped=None):
+    def add_choices(self, router, rows, index, weight=None, margin=None, dropped=None, scores=None):
         """rows [n] of cells; index [n, k] the chosen branches, -1: none; weight [n, k]; margin [n]; dropped [n, k] the
-        branch that had no room for the cell, else -1."""
+        branch that had no room for the cell, else -1; scores [n, branches] by which the branches were chosen."""
         kept = self.routers[router]
         index = numpy.asarray(index, dtype="int32")
         kept["rows"].append(numpy.asarray(rows))
@@ -84,6 +85,7 @@ class Trace:
         kept["weight"].append(None if weight is None else numpy.asarray(weight, dtype="float32"))
         kept["margin"].append(None if margin is None else numpy.asarray(margin, dtype="float32"))
         kept["dropped"].append(numpy.full_like(index, -1) if dropped is None else numpy.asarray(dropped, "int32"))
+        kept["scores"].append(None if scores is None else numpy.asarray(scores, dtype="float32"))
 
     def note_cut(self, what):
         self.cut[what] = self.cut.get(what, 0) + 1
@@ -106,8 +108,12 @@ class Trace:
             # One negative margin shows that the layer chooses by something else than the scores it was seen with.
             if all(m is not None and (m >= 0).all() for m in router["margin"]):
                 tensor["margins"] = numpy.full(self.count, numpy.nan, "float32")
-            for rows, index, weight, margin, dropped in zip(*(router[key] for key in (
-                    "rows", "index", "weight", "margin", "dropped"))):
+            if self.scores and "margins" in tensor and all(s is not None for s in router["scores"]):
+                tensor["scores"] = numpy.full((self.count, router["scores"][0].shape[1]), numpy.nan, "float32")
+            elif self.scores:
+                self.note_cut(f"{router['name']} shows no scores that tell its choices")
+            for rows, index, weight, margin, dropped, scores in zip(*(router[key] for key in (
+                    "rows", "index", "weight", "margin", "dropped", "scores"))):
                 if weighted:  # the heaviest first
                     order = numpy.argsort(-weight, axis=1, kind="stable")
                     index, weight, dropped = (numpy.take_along_axis(v, order, 1) for v in (index, weight, dropped))
@@ -118,6 +124,8 @@ class Trace:
                     tensor["dropped"][rows, :index.shape[1]] = dropped
                 if "margins" in tensor:
                     tensor["margins"][rows] = margin
+                if "scores" in tensor:
+                    tensor["scores"][rows] = scores
             found |= {f"layer.{i}.{key}": value for key, value in tensor.items()}
         for key, parts in self.cells.items():
             found["cell." + key] = numpy.concatenate(parts).astype("int32")
@@ -220,7 +228,7 @@ def library_of_ggml():
 
 
 class Recorder:
-    def __init__(self, model, path, every=1, gpu_layers=0, context=4096, batch=512, threads=0):
+    def __init__(self, model, path, every=1, gpu_layers=0, context=4096, batch=512, threads=0, scores=False):
         self.path, self.get, self.seen = path, library_of_ggml(), {}
         self.batch_size = batch
         options = llama_cpp.llama_model_default_params()
@@ -239,7 +247,7 @@ class Recorder:
         if not self.context:
             raise SystemExit(f"{model}: llama.cpp cannot make a context of {context} tokens (--context)")
         self.length = context
-        self.trace = Trace("llama-cpp", os.path.basename(model), every)
+        self.trace = Trace("llama-cpp", os.path.basename(model), every, scores)
         self.routers, self.requests = {}, 0
 
     def see(self, address, ask, _):
@@ -303,7 +311,8 @@ class Recorder:
             weight = parts.get("weights")
             weight = weight.reshape(index.shape) if weight is not None and weight.size == index.size else None
             margin = margin_of(scores, index) if scores is not None and len(scores) == len(index) else None
-            self.trace.add_choices(self.routers[layer], rows, index, weight, margin)
+            self.trace.add_choices(self.routers[layer], rows, index, weight, margin,
+                                   scores=scores if self.trace.scores and margin is not None else None)
         self.trace.seconds += time.perf_counter() - begin
 
     def run(self, text, new_tokens):
@@ -358,13 +367,14 @@ def main():
     parser.add_argument("trace", help="the file to write")
     parser.add_argument("--tokens", type=int, default=64, help="most new tokens of an answer")
     parser.add_argument("--every", type=int, default=1, help="record every Nth prompt")
+    parser.add_argument("--scores", action="store_true", help="also keep the scores of all experts: what-if needs them")
     parser.add_argument("--gpu-layers", type=int, default=0)
     parser.add_argument("--context", type=int, default=4096)
     parser.add_argument("--batch", type=int, default=512)
     parser.add_argument("--threads", type=int, default=0)
     given = parser.parse_args()
     recorder = Recorder(given.model, given.trace, given.every, given.gpu_layers, given.context, given.batch,
-                        given.threads)
+                        given.threads, given.scores)
     for line in open(given.prompts, encoding="utf-8"):
         if line.strip():
             recorder.run(line.rstrip("\n"), given.tokens)

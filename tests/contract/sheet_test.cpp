@@ -147,6 +147,9 @@ class SheetContractTest : public QObject {
     const Ended ended = run_program({"inspect", path});
     QVERIFY2(ended.exit == 0 && ended.out.find(lack.toStdString()) != std::string::npos,
              told({"inspect", path}, ended).c_str());
+    const std::string first = ended.out.substr(0, ended.out.find('\n'));
+    QVERIFY2(first.find(" is a") != std::string::npos && first.find("model-folder") == std::string::npos,
+             first.c_str());
     VERIFY_REFUSED((Arguments{"inspect", path, "--text", "-"}), "--text", "cannot be opened, so it has no graph");
   }
 

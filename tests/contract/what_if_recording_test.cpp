@@ -7,59 +7,13 @@
 #include <set>
 
 #include "tests/contract/imports.h"
+#include "tests/testing/scored_trace.h"
 
 namespace stormcell::testing {
 namespace {
 using Json = nlohmann::json;
 
-constexpr int kLayers = 2, kBranches = 4, kCells = 6;
-
-/// Two requests of three tokens, the second one first. Scores are planted; the two best of each cell are its choices.
-struct ScoredTrace {
-  std::vector<int32_t> request = {1, 1, 1, 0, 0, 0}, position = {0, 1, 2, 0, 1, 2}, phase = std::vector<int32_t>(6, 0);
-  std::vector<std::vector<float>> scores = {{4, 3, 2, 1, 1, 4, 3, 2, 2, 1, 4, 3, 3, 2, 1, 4, 4, 1, 3, 2, 1, 2, 3, 4},
-                                            {1, 2, 3, 4, 1, 2, 3, 4, 4, 3, 2, 1, 4, 3, 2, 1, 1, 3, 2, 4, 3, 1, 4, 2}};
-
-  std::vector<int32_t> best(int layer, int cell, size_t k, const std::set<int32_t>& off = {}) const {
-    std::vector<int32_t> order;
-    for (int32_t b = 0; b < kBranches; ++b)
-      if (!off.contains(b)) order.push_back(b);
-    std::sort(order.begin(), order.end(),
-              [&](int32_t a, int32_t b) { return score(layer, cell, a) > score(layer, cell, b); });
-    order.resize(k);
-    return order;
-  }
-  float score(int layer, int cell, int32_t branch) const {
-    return scores[static_cast<size_t>(layer)][static_cast<size_t>(cell * kBranches + branch)];
-  }
-  std::string write(const std::string& path, bool with_scores) const {
-    std::vector<std::vector<int32_t>> indices(kLayers);
-    std::vector<std::vector<float>> weights(kLayers);
-    for (int l = 0; l < kLayers; ++l)
-      for (int c = 0; c < kCells; ++c)
-        for (const int32_t b : best(l, c, 2)) {
-          indices[static_cast<size_t>(l)].push_back(b);
-          weights[static_cast<size_t>(l)].push_back(score(l, c, b) / 8);
-        }
-    std::vector<TensorToWrite> tensors = {{"cell.request", DType::i32, {kCells}, request.data()},
-                                          {"cell.position", DType::i32, {kCells}, position.data()},
-                                          {"cell.phase", DType::i32, {kCells}, phase.data()}};
-    for (size_t l = 0; l < kLayers; ++l) {
-      const std::string layer = "layer." + std::to_string(l);
-      tensors.push_back({layer + ".indices", DType::i32, {kCells, 2}, indices[l].data()});
-      tensors.push_back({layer + ".weights", DType::f32, {kCells, 2}, weights[l].data()});
-      if (with_scores) tensors.push_back({layer + ".scores", DType::f32, {kCells, kBranches}, scores[l].data()});
-    }
-    write_safetensors(path, tensors,
-                      {{"model", "scored"},
-                       {"layers", "2"},
-                       {"branches", "4"},
-                       {"k", "2"},
-                       {"layer.0.router", "first"},
-                       {"layer.1.router", "second"}});
-    return path;
-  }
-};
+constexpr int kLayers = ScoredTrace::kLayers, kBranches = ScoredTrace::kBranches, kCells = ScoredTrace::kCells;
 
 /// Whole numbers of a tensor in a safetensors file: eight bytes of length, a header in JSON, the data.
 struct Tensors {
@@ -92,7 +46,7 @@ struct Tensors {
 };
 
 /// Rows of the trace by request and position.
-constexpr int kOrder[kCells] = {3, 4, 5, 0, 1, 2};
+constexpr const int* kOrder = ScoredTrace::kOrder;
 
 }  // namespace
 
@@ -145,6 +99,10 @@ class ContractWhatIfRecordingTest : public QObject, private Imports {
       }
       QVERIFY2(j["routers"][0]["changed"] == changed && j["routers"][0]["of"] == 2 * kCells, j.dump(1).c_str());
       QVERIFY2(j["routers"][1]["changed"] == 0 && j["changed_tokens"] == changed_tokens, j.dump(1).c_str());
+      QVERIFY2(j["routers"][0]["load_before"] == Json(trace_.loads(0, 2)) &&
+                   j["routers"][0]["load_after"] == Json(trace_.loads(0, 2, {1, 2})) &&
+                   j["routers"][1]["load_after"] == j["routers"][1]["load_before"],
+               j.dump(1).c_str());
     }
   }
 
@@ -175,10 +133,7 @@ class ContractWhatIfRecordingTest : public QObject, private Imports {
     imported(file, back);
     const Json analysis = analyzed(back);
     for (int l = 0; l < kLayers; ++l) {
-      std::vector<int64_t> loads(kBranches, 0);
-      for (int c = 0; c < kCells; ++c)
-        for (const int32_t b : trace_.best(l, c, 2, l == 1 ? std::set<int32_t>{3} : std::set<int32_t>{}))
-          ++loads[static_cast<size_t>(b)];
+      const std::vector<int64_t> loads = trace_.loads(l, 2, l == 1 ? std::set<int32_t>{3} : std::set<int32_t>{});
       std::vector<int64_t> read = loads_of(analysis, static_cast<size_t>(l));
       read.resize(kBranches, 0);  // an array does not say how many branches there are
       QCOMPARE(read, loads);
@@ -263,7 +218,7 @@ class ContractWhatIfRecordingTest : public QObject, private Imports {
     const Ended ended = run_program(arguments);
     VERIFY_DONE(ended, arguments);
     for (const char* words :
-         {"first/1 is off", "Megatron Core 0.15", "set_replay_data", "Nothing was computed", "second"})
+         {"first/1 is off", "Megatron Core 0.15", "set_replay_data", "Nothing was computed", "second", "largest load"})
       QVERIFY2(ended.out.find(words) != std::string::npos, (std::string(words) + "\n" + ended.out).c_str());
   }
 };

@@ -99,7 +99,7 @@ def tensors_of_llama_cpp_are_read_as_they_lie(folder):
         module.library_of_ggml = lambda: get
 
         def record():
-            recorder = module.Recorder("tiny.gguf", str(folder / "l.safetensors"), batch=3)
+            recorder = module.Recorder("tiny.gguf", str(folder / "l.safetensors"), batch=3, scores=True)
             for text in ("abcde", "xy"):
                 recorder.run(text, 2)
             recorder.save()
@@ -120,6 +120,7 @@ def tensors_of_llama_cpp_are_read_as_they_lie(folder):
         expect((tensors[f"layer.{layer}.indices"] == order[:, :K]).all(), f"layer {layer}: other choices")
         expect((tensors[f"layer.{layer}.weights"] == weight).all(), f"layer {layer}: other weights")
         expect(numpy.abs(tensors[f"layer.{layer}.margins"] - best[:, K - 1] + best[:, K]).max() < 1e-6, "margins")
+        expect(numpy.abs(tensors[f"layer.{layer}.scores"] - logits).max() < 1e-6, "scores")
     expect(about["cut"] == "" and about["layer.1.layer"] == "1", f"{about}")
 
 

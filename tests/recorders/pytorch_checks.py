@@ -63,6 +63,44 @@ check(gate_check(True))
 
 
 @check
+def scores_of_all_branches_are_kept_on_request(folder):
+    torch.manual_seed(3)
+    module, model, path = load("pytorch"), Gated(False), folder / "scores.safetensors"
+    ids = torch.randint(0, 30, (3, 5))
+
+    def record(scores):
+        def run():
+            with module.Recorder(model, {"gate": 2}, str(path), scores=scores), torch.no_grad():
+                model(ids)
+        quietly(run)
+        return read(path)
+    expect("layer.0.scores" not in record(False)[0], "scores were kept that nobody asked for")
+    tensors, about = record(True)
+    with torch.no_grad():
+        scores = model.gate(model.embed(ids.reshape(-1)))
+    expect(numpy.abs(tensors["layer.0.scores"] - scores.numpy()).max() < 1e-6, "other scores")
+    expect(about["cut"] == "", f"{about}")
+
+
+@check
+def scores_that_do_not_tell_the_choices_are_left_out(folder):
+    torch.manual_seed(3)
+    module, model, path = load("pytorch"), Gated(False), folder / "biased.safetensors"
+    bias = torch.tensor([9.0, 0, 0, 0, 0, 9.0])
+
+    def by_bias(scores):
+        return (scores + bias).topk(2).indices, None, scores
+
+    def record():
+        with module.Recorder(model, {"gate": 2}, str(path), rule=by_bias, scores=True), torch.no_grad():
+            model(torch.randint(0, 30, (3, 5)))
+    quietly(record)
+    tensors, about = read(path)
+    expect("layer.0.scores" not in tensors and "layer.0.margins" not in tensors, "they were kept")
+    expect("gate shows no scores" in about["cut"], f"{about}")
+
+
+@check
 def padding_and_decoding_that_are_told_are_kept(folder):
     torch.manual_seed(3)
     module, model, path = load("pytorch"), Gated(False), folder / "told.safetensors"

@@ -92,14 +92,17 @@ def compare(path, texts, model, layers, new_tokens=True):
             margin = sorted_logits[:, K - 1] - sorted_logits[:, K]
             expect(numpy.abs(tensors[f"layer.{i}.margins"][order] - margin)[~near].max() < 1e-3,
                    f"request {request}, router {i}: other margins")
+            if f"layer.{i}.scores" in tensors:
+                expect(numpy.abs(tensors[f"layer.{i}.scores"][order] - logits).max() < 1e-3,
+                       f"request {request}, router {i}: other scores")
     expect(ties * 20 < cells, f"{ties} of {cells} cells are near ties: the case shows nothing")
     return tensors, about
 
 
-def record_generate(module, model, path, every=1):
+def record_generate(module, model, path, every=1, scores=False):
     """Two batches, with padding, decoded. Returns {request: (computed tokens, prompt length)}."""
     texts, number = {}, 0
-    with module.Recorder(model, Words(), str(path), every=every):
+    with module.Recorder(model, Words(), str(path), every=every, scores=scores):
         for lengths, seed in (((9, 4, 6), 1), ((5,), 2)):
             ids, mask = batch_of(lengths, seed)
             with torch.no_grad():
@@ -118,16 +121,17 @@ NAME = f"transformers-{5 if MAJOR >= 5 else 4}"
 FAMILIES = {"mixtral": [0, 1, 2], "qwen2_moe": [0, 2], "olmoe": [0, 1, 2], "qwen3_moe": [0, 2]}
 
 
-def written(folder, family, every=1):
+def written(folder, family, every=1, scores=False):
     module, model, path = load(NAME), tiny(family), folder / f"{family}.safetensors"
-    texts, said = quietly(record_generate, module, model, path, every)
+    texts, said = quietly(record_generate, module, model, path, every, scores)
     return path, texts, model, said
 
 
 def family_check(family):
     def run(folder):
-        path, texts, model, said = written(folder, family)
+        path, texts, model, said = written(folder, family, scores=True)
         tensors, about = compare(path, texts, model, FAMILIES[family])
+        expect(all(f"layer.{i}.scores" in tensors for i in range(len(FAMILIES[family]))), "no scores were kept")
         expect(about["cut"] == "", f"cut: {about['cut']}")
         expect("complete" in said and "recording took" in said, f"it said: {said}")
         ends, text = tensors["token.end"].tolist(), tensors["token.text"].tobytes()
@@ -159,7 +163,8 @@ def the_model_computes_the_same_under_the_recorder_and_after_it(folder):
 @check
 def every_second_request_alone_is_recorded_and_said_to_be(folder):
     path, texts, model, said = written(folder, "olmoe", every=2)
-    _, about = compare(path, texts, model, FAMILIES["olmoe"])
+    tensors, about = compare(path, texts, model, FAMILIES["olmoe"])
+    expect(not any(name.endswith(".scores") for name in tensors), "scores were kept that nobody asked for")
     expect("each 2. request" in about["cut"] and about["cut"] in said, f"cut: {about['cut']}")
 
 

@@ -244,6 +244,27 @@ class HeadlessTest : public QObject {
     QVERIFY(drawn({{"From router", router}}, {}) == chosen);
   }
 
+  void the_whole_window_is_drawn_with_the_panel_beside_the_view() {
+    const AllowBlocking now;
+    for (const QSize& size : {QSize(1280, 720), QSize(1600, 1000)}) {
+      ExportRequest request{"heatmap", folder_.filePath("window.png"), session_, {}, {}, {}, size, 1};
+      request.window = true;
+      QCOMPARE(export_view(request), 0);
+      const QImage picture(request.file);
+      QCOMPARE(picture.size(), size);
+      QCOMPARE(picture.text("Source"), session_);
+      request.window = false;
+      QCOMPARE(export_view(request), 0);
+      QVERIFY(QImage(request.file) != picture);
+    }
+    ExportRequest request{"heatmap", folder_.filePath("window.svg"), session_, {}, {}, {}, {1280, 720}, 1};
+    request.window = true;
+    QCOMPARE(export_view(request), 2);
+    request.file = folder_.filePath("another.png"), request.view = "model";
+    QCOMPARE(export_view(request), 2);
+    QVERIFY(!QFile::exists(request.file));
+  }
+
   void a_list_that_goes_on_below_says_so() {
     const AllowBlocking now;
     for (const auto& [height, cut] : {std::pair{200, true}, {4000, false}}) {

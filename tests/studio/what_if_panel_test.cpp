@@ -4,12 +4,14 @@
 #include <QAbstractButton>
 #include <QAbstractSpinBox>
 #include <QComboBox>
+#include <QFileDialog>
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
 #include <QPushButton>
 #include <QScrollArea>
 #include <QSignalSpy>
+#include <QToolButton>
 #include <map>
 
 #include "app/studio/branches_off_list.h"
@@ -141,6 +143,30 @@ class WhatIfPanelTest : public QObject {
     QCOMPARE(wanted.size(), 1);
     QCOMPARE(wanted[0][0].toString(), QString(kMixture));
     QCOMPARE(wanted[0][1].toInt(), 7);
+  }
+
+  void a_file_of_choices_is_asked_for_and_taken_as_if_typed() {
+    TrySettings asked;
+    WhatIfPanel panel;
+    panel.resize(320, 900);
+    panel.show();
+    show_run(panel, session_of({with_off({})}), 1);
+    QToolButton* choose = nullptr;
+    for (QToolButton* one : panel.findChildren<QToolButton*>())
+      if (one->accessibleName() == "Choose: Forced choices") choose = one;
+    QVERIFY(choose);
+    connect(&panel, &WhatIfPanel::try_wanted, &panel, [&](const TrySettings& wanted) { asked = wanted; });
+    choose->click();
+    auto* dialog = panel.findChild<QFileDialog*>("file-field-dialog");
+    QVERIFY(dialog);
+    emit dialog->fileSelected("/data/choices.safetensors");
+    dialog->close();
+    QCOMPARE(asked.intervention.force, std::string("/data/choices.safetensors"));
+    // While a run goes on nothing is asked for.
+    panel.set_running(true);
+    QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
+    choose->click();
+    QVERIFY(!panel.findChild<QFileDialog*>("file-field-dialog"));
   }
 
   void the_line_of_capacity_asks_for_one() {

@@ -7,6 +7,7 @@
 
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {

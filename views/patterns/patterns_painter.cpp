@@ -10,6 +10,7 @@
 #include "views/drawing/tone_scale.h"
 #include "views/drawing/value_axis.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {

@@ -4,6 +4,7 @@
 
 #include "views/patterns/patterns_model.h"
 #include "views/words/figure_text.h"
+#include "views/words/tr.h"
 
 namespace stormcell::views {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "core/base/enum_words.h"
 #include "core/summary/capacity_text.h"
+#include "core/summary/needed_facts.h"
 #include "core/summary/step_contents.h"
 #include "views/words/figure_text.h"
 #include "views/words/router_names.h"
@@ -260,11 +261,9 @@ SimulationPage make_simulation_page(const SimulateFigures& f, SimulationPart par
       tr("an expert takes %1, a token is %2 wide: %3")
           .arg(bytes_text(f.sizes.branch_bytes), QString::number(f.sizes.hidden), to_qstring(f.sizes.source)));
   for (const std::string& line : f.warnings) page.assumptions.push_back(to_qstring(line));
-  if (!f.lacks.empty()) {
-    QStringList lacks;
-    for (const std::string& fact : f.lacks) lacks << to_qstring(fact);
-    page.assumptions.push_back(tr("the data lacks %1").arg(lacks.join(", ")));
-  }
+  QStringList lacks;
+  for (const std::string& fact : needed_facts(Question::steps, f.lacks)) lacks << to_qstring(fact);
+  if (!lacks.isEmpty()) page.assumptions.push_back(tr("the data lacks %1").arg(lacks.join(", ")));
   return page;
 }
 

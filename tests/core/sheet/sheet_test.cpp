@@ -146,8 +146,13 @@ class SheetTest : public QObject {
             {{"blocks.0.1.layers.0.conv_normal.net.0.weight", {4, 3, 1, 1}}, {"classifier.0.linear.weight", {10, 4}}},
             true));
     const ModelSheet sheet = sheet_at(path);
-    QVERIFY(sheet.kind == "torch" && sheet.family == "msdnet" && sheet.parameters == 52 && sheet.recorder == "pytorch");
+    QVERIFY(sheet.kind == "torch" && sheet.family == "msdnet" && sheet.parameters == 52 && sheet.recorder == "exits");
     QVERIFY(lacks(sheet, "looks like MSDNet-PyTorch") && lacks(sheet, "a state dict holds weights and no program"));
+    // This program has no such family, and its decisions can be recorded all the same.
+    const ModelSheet tokens = sheet_at(scratch.write(
+        "dynamic-vit.pth",
+        state_dict_bytes({{"score_predictor.0.in_conv.1.weight", {4, 4}}, {"blocks.0.w", {4, 4}}}, false)));
+    QVERIFY(tokens.family.empty() && tokens.recorder == "pytorch");
   }
 
   void a_tensor_belongs_to_a_part_by_its_name_data() {
