@@ -76,7 +76,7 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
     execute.replayed = &given;
     execute.replayed_from = forced->file();
   }
-  executor->run(inputs_of(batch), bindings(batch), execute, result);
+  executor->run(inputs_of(*graph, batch), bindings(batch), execute, result);
   keep_result(batch);
 }
 

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/progress.h"
 #include "core/cell/picture_size.h"
+#include "core/cell/sampling.h"
 #include "core/graph/graph.h"
 #include "core/weights/weight_source.h"
 
@@ -40,6 +41,12 @@ inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHid
 /// Symbols of the extents: sequences of a batch, their length, the length of the decoder's input or the most new
 /// tokens, and the most cells that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
+
+/// How a model decodes.
+struct DecodingForm {
+  bool with_logits = false;              ///< the logits of every token are an output, too
+  std::optional<SamplingRule> sampling;  ///< nothing: greedily, the token of the largest logit
+};
 
 /// The task of a model's answers, if the data's labels can judge them. Each task has a row in core/quality/tasks.cpp.
 enum class Task : uint8_t {
@@ -98,10 +105,14 @@ struct Model {
   /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model if
   /// it takes none of that size.
   std::shared_ptr<const Graph> forward_for(PictureSize size) const;
-  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty if the model cannot generate.
-  std::function<std::shared_ptr<const Graph>()> generate;
+  /// Builds the graph that decodes, over the same weights. Empty if the model cannot generate. Ask generate().
+  std::function<std::shared_ptr<const Graph>(const DecodingForm&)> build_generate;
+  /// The graph that decodes; the symbol U is the most new tokens.
+  std::shared_ptr<const Graph> generate(const DecodingForm& form = {}) const { return build_generate(form); }
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
-  std::function<std::shared_ptr<const Graph>()> generate_with_logits;
+  std::shared_ptr<const Graph> generate_with_logits(const std::optional<SamplingRule>& sampling = {}) const {
+    return build_generate({.with_logits = true, .sampling = sampling});
+  }
 
   /// Names the weight files that were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;

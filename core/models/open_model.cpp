@@ -60,14 +60,10 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture,
     model.build_forward = [architecture, catalog](PictureSize size) {
       return std::make_shared<const Graph>(architecture->forward(*catalog, size));
     };
-  if (model.generates) {
-    model.generate = [architecture, catalog] {
-      return std::make_shared<const Graph>(architecture->generate(*catalog, false));
+  if (model.generates)
+    model.build_generate = [architecture, catalog](const DecodingForm& form) {
+      return std::make_shared<const Graph>(architecture->generate(*catalog, form));
     };
-    model.generate_with_logits = [architecture, catalog] {
-      return std::make_shared<const Graph>(architecture->generate(*catalog, true));
-    };
-  }
   count_weights(model);
 }
 
