@@ -69,7 +69,7 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   check_options(options);
   if (stormcell::asks_for(options.inputs, InputRole::pixels)) refuse_options_of_tokens(options);
   std::shared_ptr<Dataset> dataset(new Dataset);
-  dataset->name_ = spec;
+  dataset->name_ = options.prompts.empty() ? spec : "--prompt";
   dataset->options_ = options;
   if (tokenizer && tokenizer->pad_id() >= 0) dataset->options_.pad_id = tokenizer->pad_id();
   dataset->read_spaces();

@@ -94,6 +94,7 @@ struct Model {
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null if the folder has none, or one that cannot be used
   /// why it cannot be used: thrown if text is needed; token ids need no tokenizer
   std::optional<Error> tokenizer_fault;
+  std::string text_place;  ///< the file or folder that has the tokenizer and the template of chats; empty: none
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;     ///< inputs of the forward graph that the data must have
@@ -130,6 +131,7 @@ struct ModelOptions {
   bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
   uint64_t seed = 0;             ///< of seeded weights
   DType preset_dtype = DType::f32;
+  std::string tokenizer;  ///< a file or folder in the place of the model's own (Tokenizer::open_at); empty: the model's
   std::string resources;  ///< folder with demos/; empty: resources_folder()
   Progress progress;
 };

@@ -12,6 +12,7 @@
 
 #include "core/bench/state.h"
 #include "core/verification/judge.h"
+#include "core/verification/token_choice.h"
 
 namespace stormcell {
 
@@ -21,12 +22,13 @@ DecodedVerification decoded_verification(const Verification& verification);
 class DecodedJudge {
  public:
   /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what
-  /// sentences call it.
+  /// sentences call it. `choice`: how tokens follow from logits.
   DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle",
-               NonFinite nonfinite = NonFinite::refused)
+               NonFinite nonfinite = NonFinite::refused, TokenChoice choice = {})
       : arithmetic_(arithmetic),
         tokens_(tokens),
         reference_(std::move(reference)),
+        choice_(std::move(choice)),
         judge_(tolerance, arithmetic, nonfinite) {}
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the
@@ -53,11 +55,11 @@ class DecodedJudge {
   void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
-  /// A token that is not the best one of some logits.
+  /// A token that is not the one that some logits give.
   struct Differing {
     int64_t item = 0, place = 0;
     int32_t best = 0, got = 0;
-    double margin = 0, size = 0;  ///< between the logits of the two; what its error is measured by
+    double margin = 0, size = 0;  ///< TokenChoice::margin() of the two; what its error is measured by
     bool follows = false;         ///< behind a routing choice that differs
     bool written = false;         ///< written in the run that is judged; else in an execution beside it
     bool own = false;             ///< the logits are those of the execution itself, not the reference's
@@ -78,6 +80,7 @@ class DecodedJudge {
   Arithmetic arithmetic_;
   int64_t tokens_;
   std::string reference_;
+  TokenChoice choice_;
   Judge judge_;
   RelativeError logits_;  ///< errors of the distance of the best two
   std::vector<Differing> differing_;
