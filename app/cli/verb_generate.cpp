@@ -1,9 +1,14 @@
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <optional>
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "app/cli/text_printer.h"
+#include "core/base/error.h"
 
 namespace stormcell::cli {
 namespace {
@@ -17,9 +22,17 @@ class GenerateVerb : public Verb {
   }
 
   int execute(Console& console) override {
+    if (experiment_.data.empty() && experiment_.prompts.empty())
+      bad_input("--data", "is required, or --prompt", "stormcell generate --help shows examples");
     RunResult result(json_, session_, console);
     const auto experiment = Experiment::open(experiment_, console.progress());
-    return result.show(*experiment->generate(session_, console.progress()));
+    // Somebody who typed a text, or sits before the terminal, reads along. Others get the page alone.
+    const bool reads_along =
+        !experiment_.prompts.empty() || experiment_.data == "-" || isatty(STDOUT_FILENO) != 0;
+    std::optional<TextPrinter> printer;
+    if (reads_along && !console.options().quiet && json_ != "-") printer.emplace(console);
+    const auto figures = experiment->generate(session_, console.progress(), printer ? &*printer : nullptr);
+    return result.show(*figures, printer && printer->printed() ? TextsOfPage::left_out : TextsOfPage::shown);
   }
 
  private:

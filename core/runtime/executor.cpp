@@ -255,7 +255,7 @@ void Executor::execute(const StatusArea& came, const Bindings& bindings, const E
     }
   } use{*this};
   if (waves_) waves_->begin();
-  heard_ = 0;
+  heard_ = 0, told_ms_ = 0;
   bool stopped = false;
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
@@ -281,7 +281,8 @@ void Executor::execute(const StatusArea& came, const Bindings& bindings, const E
     bring_what_is_missing(came, result);
   }
   use.done = true;
-  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  result.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() - told_ms_;
   if (!stopped) tell_turns(bindings, options);
   else if (waves_) weights_.drop_waiting();
 }
@@ -302,7 +303,10 @@ bool Executor::tell_turns(const Bindings& bindings, const ExecuteOptions& option
         copies_.to_host(*stream_, &column_[s], from + (static_cast<int64_t>(s) * places + heard_) * 4, 4);
       copies_.synchronize(*stream_);
       if (std::ranges::all_of(column_, [](int32_t value) { return value < 0; })) break;
-      if (!options.turns->hear(column_)) return false;
+      const auto begin = std::chrono::steady_clock::now();
+      const bool more = options.turns->hear(column_);
+      told_ms_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      if (!more) return false;
     }
   }
   return true;
