@@ -10,7 +10,7 @@
 #include "app/cli/run_words.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
-#include "core/formats/terminal_text.h"
+#include "core/summary/terminal_text.h"
 #include "core/summary/budget_text.h"
 #include "core/summary/verdict_text.h"
 

@@ -4,7 +4,7 @@
 
 #include <cstdlib>
 
-#include "core/formats/terminal_text.h"
+#include "core/summary/terminal_text.h"
 
 namespace stormcell::cli {
 namespace {

@@ -104,6 +104,7 @@ std::vector<SkippedItem> Dataset::skipped() const { return source_->skipped(); }
 
 bool Dataset::has_labels() const { return source_->contents().label; }
 
+bool Dataset::has_text() const { return source_->contents().text; }
 bool Dataset::has_target_pictures() const { return source_->contents().target_picture; }
 TargetPicture Dataset::target_picture(int64_t item) const { return source_->target_picture(item); }
 bool Dataset::has_target_classes() const { return source_->contents().target_classes; }

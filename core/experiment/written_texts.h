@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/data/batch.h"
+#include "core/bench/state.h"
 #include "core/formats/stop_texts.h"
 #include "core/formats/text_stream.h"
 #include "core/formats/tokenizer.h"

@@ -282,6 +282,7 @@ class Mixtral final : public Architecture {
     model.tokens = s_.tokens;
     model.has_decoder = true;
     model.generates = s_.head;
+    if (s_.head) model.answer = {Task::language, std::string(kLogits), 0};
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return MixtralBuilder(s_, weights).forward(); }
   Graph generate(WeightCatalog& weights, const DecodingForm& form) const override {

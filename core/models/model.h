@@ -54,12 +54,13 @@ enum class Task : uint8_t {
   classification,    ///< one class of each item
   super_resolution,  ///< an enlarged picture of each
   segmentation,      ///< one class of each pixel
+  language,          ///< the next token of a text, at each of its places
 };
 /// The output of the forward graph that answers.
 struct TaskAnswer {
   Task task = Task::none;
   std::string output;  ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each
-                       ///< pixel; or pictures [items, height, width, channels], 0 to 1
+                       ///< pixel; [tokens, vocabulary]: of each place; or pictures [items, height, width, channels], 0 to 1
   int64_t classes = 0;  ///< of a classification, of a segmentation
 };
 

@@ -1,4 +1,4 @@
-#include "core/formats/terminal_text.h"
+#include "core/summary/terminal_text.h"
 
 #include <algorithm>
 
