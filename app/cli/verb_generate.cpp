@@ -8,7 +8,6 @@
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
 #include "app/cli/text_printer.h"
-#include "core/base/error.h"
 
 namespace stormcell::cli {
 namespace {
@@ -22,8 +21,6 @@ class GenerateVerb : public Verb {
   }
 
   int execute(Console& console) override {
-    if (experiment_.data.empty() && experiment_.prompts.empty())
-      bad_input("--data", "is required, or --prompt", "stormcell generate --help shows examples");
     RunResult result(json_, session_, console);
     const auto experiment = Experiment::open(experiment_, console.progress());
     // Somebody who typed a text, or sits before the terminal, reads along. Others get the page alone.

@@ -30,6 +30,7 @@ void check_target(const ExperimentOptions& options) {
 }
 
 void check_prompts(const ExperimentOptions& o) {
+  if (o.prompts.empty() && o.data.empty()) bad_input("--data", "is missing", "name data, or give a text with --prompt");
   if (!o.prompts.empty() && !o.data.empty())
     bad_input("--prompt", "is a second source of texts beside --data " + o.data, "leave one of them out");
   const auto check_text = [](const char* option, const std::string& text) {

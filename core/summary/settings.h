@@ -35,11 +35,10 @@ struct ExperimentOptions {
   std::optional<double> temperature, top_p;
   int64_t top_k = 0;
   std::vector<std::string> stop;     ///< generate: texts that end a sequence
-  std::vector<std::string> prompts;  ///< generate: texts in the place of `data`
-  /// generate: prompts are turns of a user, and the model reads them in the form of its chat template
-  bool chat = false;
-  std::string system, date;     ///< generate: of a chat; empty: none
-  bool special_tokens = false;  ///< generate: special tokens in typed text are tokens
+  std::vector<std::string> prompts;  ///< texts in the place of `data`
+  bool chat = false;                 ///< texts are messages of a user, written in the form of the model's chat template
+  std::string system, date;          ///< of a chat; empty: none
+  bool special_tokens = false;       ///< special tokens in prompts and messages of a chat are tokens
   std::string tokenizer;        ///< a file or folder in the place of the model's own; empty: the model's
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   /// run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
@@ -217,42 +216,29 @@ inline constexpr std::array kSettings = {
             "--prompt",
             &ExperimentOptions::prompts,
             "TEXT",
-            "Continues this text, in the place of --data; may be repeated (default: none).",
-            {},
-            nullptr,
-            "generate"},
+            "Takes this text in the place of --data; may be repeated (default: none)."},
     Setting{"chat",
             "--chat",
             &ExperimentOptions::chat,
             "",
-            "Takes each text as a user's message, and writes it as the model's chat template says.",
-            {},
-            nullptr,
-            "generate"},
+            "Takes each text as a user's message, and writes it as the model's chat template says."},
     Setting{"system",
             "--system",
             &ExperimentOptions::system,
             "TEXT",
-            "Begins each chat with this system message (default: the template's own).",
-            {},
-            nullptr,
-            "generate"},
+            "Begins each chat with this system message (default: the template's own)."},
     Setting{"date",
             "--date",
             &ExperimentOptions::date,
             "YYYY-MM-DD",
             "Names the date for chat templates that state it (default: none).",
             {},
-            check_date,
-            "generate"},
+            check_date},
     Setting{"special_tokens",
             "--special-tokens",
             &ExperimentOptions::special_tokens,
             "",
-            "Reads special tokens in prompts and chats as tokens, instead of as text.",
-            {},
-            nullptr,
-            "generate"},
+            "Reads special tokens in prompts and chats as tokens, instead of as text."},
     Setting{"tokenizer", "--tokenizer", &ExperimentOptions::tokenizer, "FILE",
             "Reads the tokenizer from this tokenizer.json, tokenizer.model, GGUF file or folder (default: the model's)."},
     Setting{"profile_split",

@@ -13,9 +13,9 @@ std::vector<Result> infer_sample(const Graph& g, const Node& n) {
     expect_space(g, n, i, input_type(g, n, 0).space);
   }
   const SamplingRule rule = sampling_of(n);
-  if (!(rule.temperature > 0)) operator_error(n, "a temperature above 0", std::to_string(rule.temperature));
+  if (!(rule.temperature > 0)) operator_error(n, "a temperature above 0", real_text(rule.temperature));
   if (rule.top_k < 0) operator_error(n, "top_k of at least 0", std::to_string(rule.top_k));
-  if (!(rule.top_p > 0 && rule.top_p <= 1)) operator_error(n, "top_p above 0 and at most 1", std::to_string(rule.top_p));
+  if (!(rule.top_p > 0 && rule.top_p <= 1)) operator_error(n, "top_p above 0 and at most 1", real_text(rule.top_p));
   return {{{DType::i32, input_type(g, n, 0).space, {}}}};
 }
 constexpr AttributeRule kSampleAttributes[] = {{"seed", AttributeKind::integer, defaults_to(0)},
