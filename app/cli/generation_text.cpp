@@ -32,7 +32,7 @@ std::string sampling_text(const SamplingFigures& s) {
 }
 
 /// The first lines of a text, so that one text does not fill the page.
-void add_text(std::string_view text, bool verbose, std::string& page) {
+void add_lines_of(std::string_view text, bool verbose, std::string& page) {
   constexpr int kLines = 6;
   int lines = 0;
   for (size_t at = 0; at <= text.size();) {
@@ -79,8 +79,8 @@ Page page_of(const GenerateFigures& f, bool verbose, TextsOfPage texts) {
   const size_t shown = verbose ? f.texts.size() : std::min(kShown, f.texts.size());
   for (size_t i = 0; i < shown; ++i) {
     text += i == 0 || !f.chat.empty() ? "\n" : "";
-    if (!f.chat.empty() && i < f.prompts.size()) add_text(f.prompts[i], verbose, text);
-    add_text(f.texts[i], verbose, text);
+    if (!f.chat.empty() && i < f.prompts.size()) add_lines_of(f.prompts[i], verbose, text);
+    add_lines_of(f.texts[i], verbose, text);
   }
   if (shown < f.texts.size())
     text += "  ... " + count_text(static_cast<int64_t>(f.texts.size() - shown)) + " more: --all shows them\n";
