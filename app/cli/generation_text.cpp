@@ -10,8 +10,8 @@
 #include "app/cli/run_words.h"
 #include "app/cli/shared_text.h"
 #include "core/base/counted.h"
-#include "core/summary/terminal_text.h"
 #include "core/summary/budget_text.h"
+#include "core/summary/terminal_text.h"
 #include "core/summary/verdict_text.h"
 
 namespace stormcell::cli {

@@ -24,8 +24,7 @@ class GenerateVerb : public Verb {
     RunResult result(json_, session_, console);
     const auto experiment = Experiment::open(experiment_, console.progress());
     // Somebody who typed a text, or sits before the terminal, reads along. Others get the page alone.
-    const bool reads_along =
-        !experiment_.prompts.empty() || experiment_.data == "-" || isatty(STDOUT_FILENO) != 0;
+    const bool reads_along = !experiment_.prompts.empty() || experiment_.data == "-" || isatty(STDOUT_FILENO) != 0;
     std::optional<TextPrinter> printer;
     if (reads_along && !console.options().quiet && json_ != "-") printer.emplace(console);
     const auto figures = experiment->generate(session_, console.progress(), printer ? &*printer : nullptr);

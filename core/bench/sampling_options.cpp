@@ -22,7 +22,8 @@ void check_sampling(const ExperimentOptions& o) {
     bad_input("--temperature", fmt::format("{} leaves nothing to draw", *o.temperature),
               "leave out --temperature, --top-k and --top-p: then the token of the largest logit is written");
   if (o.top_p && *o.top_p <= 0)
-    bad_input("--top-p", fmt::format("{} leaves no token to draw", *o.top_p), "give a share above 0 and at most 1: 0.9");
+    bad_input("--top-p", fmt::format("{} leaves no token to draw", *o.top_p),
+              "give a share above 0 and at most 1: 0.9");
 }
 
 }  // namespace stormcell

@@ -105,9 +105,13 @@ std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, G
   };
   const bool keeps = keeps_scores() || scores == KeepScores::yes;
   const auto compile = [this, new_tokens, name, progress, keeps, turns](CompiledPlan& plan, PictureSize size) {
-    CompileOptions options_of_plan{
-        bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_,
-        turns == HostTurns::each};
+    CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size),
+                                   keeps,
+                                   memory,
+                                   states,
+                                   nullptr,
+                                   rows_,
+                                   turns == HostTurns::each};
     options_of_plan.rows =
         check_further_plan(*device, *store, plan.program, options_of_plan, memory_room(*device), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);

@@ -94,7 +94,7 @@ class Writing {
                 "name one with --tokenizer, or leave it out");
   }
 
-  /// What is decoded behind a stop text is taken away before anybody counts or records it.
+  /// Tokens behind a stop text are taken away before anybody counts or records it.
   WrittenTexts run(const Batch& batch, ExecuteOptions execute) {
     WrittenTexts texts(settings_, batch);
     execute.turns = &texts;

@@ -110,7 +110,8 @@ RenderedChat write_gemma(const ChatRequest& request) {
 
 RenderedChat write_harmony(const ChatRequest& request) {
   if (request.date.empty())
-    bad_input(request.where, "its chat template states the date, and none is given", "give a date as 2025-08-05: --date");
+    bad_input(request.where, "its chat template states the date, and none is given",
+              "give a date as 2025-08-05: --date");
   ChatWriter chat;
   chat.mark("<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\n")
       .mark("Knowledge cutoff: 2024-06\nCurrent date: ")

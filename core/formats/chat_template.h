@@ -1,4 +1,4 @@
-// Where models keep the template of their chats. The form that it writes is known by chat_form.h.
+// Finds the template of a model's chats. The form that it writes is known by chat_form.h.
 #pragma once
 #include <string>
 

@@ -13,7 +13,7 @@ class StopTexts {
 
   /// The text that is certain after this piece. Empty once it has stopped.
   std::string add(std::string_view piece);
-  /// What was held back. Call it once, after the last piece.
+  /// The text that was held back. Call it once, after the last piece.
   std::string finish();
   /// One of the texts came: nothing behind its beginning counts.
   bool stopped() const { return stopped_; }

@@ -60,7 +60,7 @@ enum class Task : uint8_t {
 struct TaskAnswer {
   Task task = Task::none;
   std::string output;  ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each
-                       ///< pixel; [tokens, vocabulary]: of each place; or pictures [items, height, width, channels], 0 to 1
+      ///< pixel; [tokens, vocabulary]: of each place; or pictures [items, height, width, channels], 0 to 1
   int64_t classes = 0;  ///< of a classification, of a segmentation
 };
 

@@ -55,7 +55,7 @@ struct QualityTask {
   std::string_view counts;    ///< word for what `part` counts, in a sentence: "right"; empty: it counts nothing
   bool more_is_better;
   Mean mean;
-  double least_change;  ///< of an item's value: smaller changes are rounding
+  double least_change;           ///< of an item's value: smaller changes are rounding
   bool change_is_share = false;  ///< least_change is a share of the value
   double (*value)(double part, double whole);
   /// 95 % interval over the items; empty if there are too few.

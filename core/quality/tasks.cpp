@@ -71,7 +71,7 @@ std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores
 
 constexpr double kIouRounding = 0.001;  // a pixel in a thousand
 
-/// Of the sum of -log p over tokens. An exponent above this has no double.
+/// Takes the sum of -log p over tokens. An exponent above this has no double.
 double perplexity(double surprise, double tokens) {
   constexpr double kMostExponent = 700;
   return tokens > 0 ? std::exp(std::min(surprise / tokens, kMostExponent)) : 0;

@@ -283,8 +283,10 @@ void Executor::execute(const StatusArea& came, const Bindings& bindings, const E
   use.done = true;
   result.milliseconds =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() - told_ms_;
-  if (!stopped) tell_turns(bindings, options);
-  else if (waves_) weights_.drop_waiting();
+  if (!stopped)
+    tell_turns(bindings, options);
+  else if (waves_)
+    weights_.drop_waiting();
 }
 
 /// Tells the listener of all places that were written since it heard last. A column that nobody wrote is still to come.

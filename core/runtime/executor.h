@@ -172,9 +172,9 @@ class Executor {
   DeviceAddress table_at_;
   std::vector<WeightHandle> in_use_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
-  int64_t heard_ = 0;            // places of the turn output that were told
-  double told_ms_ = 0;           // time of the listener, which is none of the execution
-  std::vector<int32_t> column_;  // one of them, of all sequences
+  int64_t heard_ = 0;                                // places of the turn output that were told
+  double told_ms_ = 0;                               // time of the listener, which is none of the execution
+  std::vector<int32_t> column_;                      // one of them, of all sequences
   std::byte* records_ = nullptr;                     // as copies_ has brought them
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them
   std::optional<RetainedWeights> retained_;

@@ -122,7 +122,7 @@ struct PassReport {
   std::map<std::string, std::string> parameters;  ///< its findings
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
-  bool left_out = false;  ///< it could be applied, and lost, or its plan is not equal to the model
+  bool left_out = false;     ///< it could be applied, and lost, or its plan is not equal to the model
   std::string differs = {};  ///< what a proof found in its plan that is not equal to the model; empty: nothing
   /// The routers that the pass takes for constant; counted if the baseline ran the batches that were not profiled.
   std::vector<HeldOutRouter> held_out = {};
@@ -302,7 +302,8 @@ struct GenerateFigures {
   int64_t batches = 0, sequences = 0, tokens = 0;
   double tokens_per_s = 0;
   Latency latency_ms;
-  /// Of a batch: until its first token, and from each token to the next. Nothing: the device gives no token before the batch has ended
+  /// Times of a batch until its first token, and from each token to the next. Nothing: the device gives no token before
+  /// the batch has ended
   std::optional<Latency> first_token_ms, token_ms;
   std::optional<SamplingFigures> sampling;  ///< nothing: the token of the largest logit
   int64_t stopped_eos = 0, stopped_length = 0, stopped_text = 0;

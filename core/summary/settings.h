@@ -30,7 +30,7 @@ struct ExperimentOptions {
   bool record_inputs = false, record_scores = false;
   /// optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
   std::string phase = "forward";
-  int64_t most_new_tokens = 64;           ///< for decoding
+  int64_t most_new_tokens = 64;  ///< for decoding
   /// generate: how tokens are drawn, by `seed`; all three at their defaults: the token of the largest logit
   std::optional<double> temperature, top_p;
   int64_t top_k = 0;
@@ -39,7 +39,7 @@ struct ExperimentOptions {
   bool chat = false;                 ///< texts are messages of a user, written in the form of the model's chat template
   std::string system, date;          ///< of a chat; empty: none
   bool special_tokens = false;       ///< special tokens in prompts and messages of a chat are tokens
-  std::string tokenizer;        ///< a file or folder in the place of the model's own; empty: the model's
+  std::string tokenizer;             ///< a file or folder in the place of the model's own; empty: the model's
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   /// run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   std::vector<std::string> annotations;
@@ -212,20 +212,11 @@ inline constexpr std::array kSettings = {
             {},
             nullptr,
             "generate"},
-    Setting{"prompts",
-            "--prompt",
-            &ExperimentOptions::prompts,
-            "TEXT",
+    Setting{"prompts", "--prompt", &ExperimentOptions::prompts, "TEXT",
             "Takes this text in the place of --data; may be repeated (default: none)."},
-    Setting{"chat",
-            "--chat",
-            &ExperimentOptions::chat,
-            "",
+    Setting{"chat", "--chat", &ExperimentOptions::chat, "",
             "Takes each text as a user's message, and writes it as the model's chat template says."},
-    Setting{"system",
-            "--system",
-            &ExperimentOptions::system,
-            "TEXT",
+    Setting{"system", "--system", &ExperimentOptions::system, "TEXT",
             "Begins each chat with this system message (default: the template's own)."},
     Setting{"date",
             "--date",
@@ -234,13 +225,11 @@ inline constexpr std::array kSettings = {
             "Names the date for chat templates that state it (default: none).",
             {},
             check_date},
-    Setting{"special_tokens",
-            "--special-tokens",
-            &ExperimentOptions::special_tokens,
-            "",
+    Setting{"special_tokens", "--special-tokens", &ExperimentOptions::special_tokens, "",
             "Reads special tokens in prompts and chats as tokens, instead of as text."},
-    Setting{"tokenizer", "--tokenizer", &ExperimentOptions::tokenizer, "FILE",
-            "Reads the tokenizer from this tokenizer.json, tokenizer.model, GGUF file or folder (default: the model's)."},
+    Setting{
+        "tokenizer", "--tokenizer", &ExperimentOptions::tokenizer, "FILE",
+        "Reads the tokenizer from this tokenizer.json, tokenizer.model, GGUF file or folder (default: the model's)."},
     Setting{"profile_split",
             "--profile-split",
             &ExperimentOptions::profile_split,

@@ -80,11 +80,11 @@ class Drawing {
       const double down = all_[place].score - all_[to].score;
       if (down >= least) break;
       const double share = before_[to + 1] - own;  // before it, once it stands behind the token at `to`
-      const double odds = to >= most()         ? 0
-                          : rule_.top_p >= 1   ? INFINITY
+      const double odds = to >= most()           ? 0
+                          : rule_.top_p >= 1     ? INFINITY
                           : share >= rule_.top_p ? 0
-                          : share <= 0         ? INFINITY
-                                               : log_odds(rule_.top_p) - log_odds(share);
+                          : share <= 0           ? INFINITY
+                                                 : log_odds(rule_.top_p) - log_odds(share);
       least = std::min(least, std::max(down, odds));
     }
     return std::max(margin, least);

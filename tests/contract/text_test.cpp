@@ -56,8 +56,8 @@ class ContractTextTest : public QObject {
 
   void prompts_of_unlike_length_are_continued_as_if_alone() {
     const std::string one = "the cat", two = "I'll look down the wall and we'll see 2024";
-    const Json both = generated(model_, {"--prompt", one, "--prompt", two}), first = generated(model_, {"--prompt", one}),
-               second = generated(model_, {"--prompt", two});
+    const Json both = generated(model_, {"--prompt", one, "--prompt", two}),
+               first = generated(model_, {"--prompt", one}), second = generated(model_, {"--prompt", two});
     QCOMPARE(both["outputs"].size(), size_t{2});
     QCOMPARE(both["outputs"][0].dump(), first["outputs"][0].dump());
     QCOMPARE(both["outputs"][1].dump(), second["outputs"][0].dump());
@@ -101,8 +101,8 @@ class ContractTextTest : public QObject {
   }
 
   void draws_of_an_encoder_decoder_are_verified_too() {
-    const Json j = json_of({"generate", switch_model(), "--data", "random:4x6", "--max-new-tokens", "6", "--temperature",
-                            "1.5", "--top-p", "0.95"});
+    const Json j = json_of({"generate", switch_model(), "--data", "random:4x6", "--max-new-tokens", "6",
+                            "--temperature", "1.5", "--top-p", "0.95"});
     QVERIFY2(j["verified"]["passed"].get<bool>(), j["verified"].dump(1).c_str());
   }
 
@@ -140,15 +140,31 @@ class ContractTextTest : public QObject {
     const Json j = json_of(chat);
     QCOMPARE(j["chat"].get<std::string>(), std::string("ChatML"));
     QCOMPARE(j["prompts"][0].get<std::string>(), rendered);
-    // What optimize and run measure is the same text.
+    // A run measures the same text.
     const Json run = json_of(short_run("run", model_, scratch_.write("user.txt", "the cat\n"), {"--chat"}));
     QVERIFY(run["dataset"]["cells"].get<int>() > 20);
+  }
+
+  void a_session_has_what_was_typed_only_with_its_inputs() {
+    const std::string secret = "zebra crossing at noon";
+    for (const bool kept : {false, true}) {
+      const std::string session = scratch_.path(kept ? "kept.storm" : "hidden.storm");
+      for (const char* verb : {"generate", "run"}) {
+        Arguments arguments = short_run(verb, model_, "", {"--prompt", secret, "-o", session});
+        const auto data = std::find(arguments.begin(), arguments.end(), "--data");
+        arguments.erase(data, data + 2);
+        if (kept) arguments.emplace_back("--record-inputs");
+        VERIFY_DONE(run_program(arguments), arguments);
+      }
+      QCOMPARE(Scratch::read(session).find(secret) != std::string::npos, kept);
+    }
   }
 
   void a_tokenizer_of_another_place_serves_a_model_without_one() {
     const Json own = generated(model_, {"--prompt", "the cat"});
     for (const std::string& place : {scratch_.path("elsewhere"), scratch_.path("elsewhere/tokenizer.json")})
-      QCOMPARE(generated(bare_, {"--prompt", "the cat", "--tokenizer", place})["outputs"].dump(), own["outputs"].dump());
+      QCOMPARE(generated(bare_, {"--prompt", "the cat", "--tokenizer", place})["outputs"].dump(),
+               own["outputs"].dump());
     VERIFY_REFUSED((Arguments{"generate", bare_, "--prompt", "the cat"}), "--prompt", "has no tokenizer");
     VERIFY_REFUSED(prompted({"--prompt", "a", "--tokenizer", scratch_.path("none")}), scratch_.path("none"),
                    "no such file");
@@ -156,7 +172,8 @@ class ContractTextTest : public QObject {
   }
 
   void perplexity_is_shown_with_its_interval() {
-    const std::string data = scratch_.write("judged.txt", "the cat sat\na wall and it\nlook down the wall\nwe'll see\n");
+    const std::string data =
+        scratch_.write("judged.txt", "the cat sat\na wall and it\nlook down the wall\nwe'll see\n");
     for (const char* verb : {"run", "optimize"}) {
       const Json j = json_of(short_run(verb, model_, data, {"--batch", "2"}));
       const Json& q = j["quality"];

@@ -41,8 +41,8 @@ class TopShare {
 int32_t sampled_token(std::span<const float> scores, const SamplingRule& rule, uint64_t key, std::span<int32_t> order) {
   const auto above = [&](int32_t a, int32_t b) { return scores[a] != scores[b] ? scores[a] > scores[b] : a < b; };
   std::iota(order.begin(), order.end(), 0);
-  std::span<int32_t> list(order.begin(),
-                          std::partition(order.begin(), order.end(), [&](int32_t i) { return !std::isnan(scores[i]); }));
+  std::span<int32_t> list(
+      order.begin(), std::partition(order.begin(), order.end(), [&](int32_t i) { return !std::isnan(scores[i]); }));
   if (rule.top_k > 0 && rule.top_k < std::ssize(list)) {
     std::nth_element(list.begin(), list.begin() + rule.top_k - 1, list.end(), above);
     list = list.first(static_cast<size_t>(rule.top_k));

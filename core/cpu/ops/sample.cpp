@@ -1,5 +1,5 @@
-#include "core/cpu/cpu_kernel.h"
 #include "core/cpu/kernels/sample.h"
+#include "core/cpu/cpu_kernel.h"
 #include "core/graph/sampling.h"
 
 namespace stormcell::cpu {
@@ -17,8 +17,9 @@ class Sample : public Kernel {
     c.team.split(c.in[0].rows, 1, [&](int64_t begin, int64_t end, int member) {
       const std::span order(reinterpret_cast<int32_t*>(c.scratch) + member * width_, static_cast<size_t>(width_));
       for (int64_t r = begin; r < end; ++r)
-        c.out[0].integers()[r] = sampled_token({scores + r * width_, static_cast<size_t>(width_)}, rule_,
-                                               draw_key(rule_.seed, c.in[1].integers()[r], c.in[2].integers()[r]), order);
+        c.out[0].integers()[r] =
+            sampled_token({scores + r * width_, static_cast<size_t>(width_)}, rule_,
+                          draw_key(rule_.seed, c.in[1].integers()[r], c.in[2].integers()[r]), order);
     });
   }
 

@@ -22,7 +22,8 @@ inline std::vector<ScoredToken> sampling_candidates(const std::vector<float>& sc
   for (size_t i = 0; i < scores.size(); ++i)
     if (!std::isnan(scores[i]))
       list.push_back({static_cast<double>(scores[i]) / rule.temperature, static_cast<int32_t>(i)});
-  std::stable_sort(list.begin(), list.end(), [](const ScoredToken& a, const ScoredToken& b) { return a.score > b.score; });
+  std::stable_sort(list.begin(), list.end(),
+                   [](const ScoredToken& a, const ScoredToken& b) { return a.score > b.score; });
   if (rule.top_k > 0 && rule.top_k < std::ssize(list)) list.resize(static_cast<size_t>(rule.top_k));
   if (list.empty() || rule.top_p >= 1) return list;
   double sum = 0;
@@ -39,10 +40,11 @@ template <class Scalar>
 void sample(const Call<Scalar>& c) {
   const SamplingRule rule = sampling_of(c.node);
   const int64_t width = c.width(0);
-  std::vector<float> scores(static_cast<size_t>(width));
+  std::vector<float> scores;
   for (int64_t r = 0; r < c.rows(0); ++r) {
     const Scalar* x = c.in(0).reals.data() + r * width;
-    for (int64_t i = 0; i < width; ++i) scores[static_cast<size_t>(i)] = to_score(x[i]);
+    scores.clear();
+    for (int64_t i = 0; i < width; ++i) scores.push_back(to_score(x[i]));
     const uint64_t key = draw_key(rule.seed, c.in(1).integers[r], c.in(2).integers[r]);
     int32_t drawn = 0;
     double best = -std::numeric_limits<double>::infinity();

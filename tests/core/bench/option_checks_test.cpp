@@ -21,7 +21,8 @@ class OptionChecksTest : public QObject {
     QVERIFY(said([](ExperimentOptions& o) { o.prompts.clear(); }).startsWith("--data: is missing"));
     QVERIFY(said([](ExperimentOptions& o) { o.data = "x.txt"; }).startsWith("--prompt: is a second source"));
     QVERIFY(said([](ExperimentOptions& o) { o.prompts = {"a", ""}; }).startsWith("--prompt: is empty"));
-    QVERIFY(said([](ExperimentOptions& o) { o.prompts = {"caf\xe9"}; }).startsWith("--prompt: byte 4 is not valid UTF-8"));
+    QVERIFY(
+        said([](ExperimentOptions& o) { o.prompts = {"caf\xe9"}; }).startsWith("--prompt: byte 4 is not valid UTF-8"));
     QVERIFY(said([](ExperimentOptions& o) { o.stop = {"\xff"}; }).startsWith("--stop: byte 1 is not valid UTF-8"));
     QVERIFY(said([](ExperimentOptions& o) { o.system = "x"; }).startsWith("--system: belongs to a chat"));
     QVERIFY(said([](ExperimentOptions& o) { o.chat = true, o.system = "x", o.date = "2026-08-05"; }).isEmpty());

@@ -85,8 +85,7 @@ class PromptTextTest : public QObject {
         R"({"messages": [{"role": "user", "content": "hi"}, {"role": "assistant", "content": "yes"}, {"role": "user", "content": "go"}]})";
     QCOMPARE(text_of(whole), std::string("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\nyes<|im_end|>\n"
                                          "<|im_start|>user\ngo<|im_end|>\n<|im_start|>assistant\n"));
-    QCOMPARE(text_of(R"({"text": "hi"})"),
-             std::string("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"));
+    QCOMPARE(text_of(R"({"text": "hi"})"), std::string("<|im_start|>user\nhi<|im_end|>\n<|im_start|>assistant\n"));
     const auto refused = [&](const std::string& line, const char* words) {
       const std::string said = complaint([&] { text_of(line); });
       QVERIFY2(said.find("chat.jsonl: line 1") != std::string::npos && said.find(words) != std::string::npos,

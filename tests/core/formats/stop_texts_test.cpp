@@ -13,7 +13,7 @@ using namespace stormcell::testing;
 
 namespace {
 
-/// What is written of `text`, given in pieces of `size` bytes; "!" behind it: it was stopped.
+/// The text that is written of `text`, given in pieces of `size` bytes; "!" behind it: it was stopped.
 std::string written(const std::string& text, size_t size, std::vector<std::string> stops) {
   StopTexts stop(std::move(stops));
   std::string all;
@@ -36,7 +36,8 @@ class StopTextsTest : public QObject {
       QCOMPARE(written("aaab", size, {"aab"}), std::string("a!"));
       QCOMPARE(written("User: x", size, {"User:"}), std::string("!"));
       QCOMPARE(written("\u00fcber \u00df", size, {"\u00df"}), std::string("\u00fcber !"));
-      QCOMPARE(written("ends with Use", size, {"User:"}), std::string("ends with Use"));  // held back, and given at last
+      QCOMPARE(written("ends with Use", size, {"User:"}),
+               std::string("ends with Use"));  // held back, and given at last
     }
   }
   void nothing_is_held_back_that_begins_no_stop() {
@@ -56,8 +57,9 @@ class StopTextsTest : public QObject {
     scratch.write("one/tokenizer_config.json", R"({"chat_template": "<|im_start|>"})");
     QCOMPARE(chat_template_of(scratch.path("one")).text, std::string("<|im_start|>"));
     QCOMPARE(chat_template_of(scratch.path("one")).where, scratch.path("one") + "/tokenizer_config.json");
-    scratch.write("some/tokenizer_config.json",
-                  R"({"chat_template": [{"name": "tool_use", "template": "[INST]"}, {"name": "default", "template": "[gMASK]"}]})");
+    scratch.write(
+        "some/tokenizer_config.json",
+        R"({"chat_template": [{"name": "tool_use", "template": "[INST]"}, {"name": "default", "template": "[gMASK]"}]})");
     QCOMPARE(chat_template_of(scratch.path("some")).text, std::string("[gMASK]"));
     scratch.write("some/chat_template.jinja", "<start_of_turn>");
     scratch.write("some/tokenizer.json", "{}");

@@ -1,13 +1,13 @@
 // Perplexity: by hand, over the real tokens behind the first of each sequence, of texts alone.
 #include <cmath>
 
+#include "core/formats/tokenizer.h"
 #include "core/quality/quality_meter.h"
 #include "core/quality/task.h"
 #include "core/summary/quality_text.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
-#include "core/formats/tokenizer.h"
 
 namespace stormcell::testing {
 namespace {

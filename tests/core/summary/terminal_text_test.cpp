@@ -21,7 +21,8 @@ class TerminalTextTest : public QObject {
     QCOMPARE(charset_of_locale("de_DE.UTF-8"), std::string("UTF-8"));
     QCOMPARE(charset_of_locale("de_DE.utf8@euro"), std::string("UTF8"));
     QCOMPARE(charset_of_locale("de_DE.ISO-8859-15@euro"), std::string("ISO-8859-15"));
-    for (const char* plain : {"C", "POSIX", "", "de_DE", "de_DE."}) QCOMPARE(charset_of_locale(plain), std::string("ASCII"));
+    for (const char* plain : {"C", "POSIX", "", "de_DE", "de_DE."})
+      QCOMPARE(charset_of_locale(plain), std::string("ASCII"));
     QVERIFY(is_utf8_charset("UTF-8") && is_utf8_charset("UTF8") && !is_utf8_charset("ASCII"));
   }
 };

@@ -33,9 +33,8 @@ std::vector<float> logits_of(uint64_t salt, int64_t count, int64_t span) {
 
 int32_t by_kernel(const std::vector<float>& logits, const SamplingRule& rule, TokenPlace place) {
   std::vector<int32_t> order(logits.size());
-  return cpu::sampled_token(logits, rule,
-                            draw_key(rule.seed, static_cast<int32_t>(place.item), static_cast<int32_t>(place.turn)),
-                            order);
+  return cpu::sampled_token(
+      logits, rule, draw_key(rule.seed, static_cast<int32_t>(place.item), static_cast<int32_t>(place.turn)), order);
 }
 
 }  // namespace
