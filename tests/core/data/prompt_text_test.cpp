@@ -17,6 +17,8 @@ constexpr const char* kTemplate = "{{'<|im_start|>user\n'}}";
 
 std::shared_ptr<const Tokenizer> words_of_qwen() { return Tokenizer::open_at(reference_path("text/qwen3.json"), {}); }
 
+}  // namespace
+
 class PromptTextTest : public QObject {
   Q_OBJECT
   const std::shared_ptr<const Tokenizer> tokenizer_ = words_of_qwen();
@@ -99,8 +101,6 @@ class PromptTextTest : public QObject {
     refused(R"({"messages": []})", "no turns");
   }
 };
-
-}  // namespace
 STORMCELL_TEST(PromptTextTest)
 
 }  // namespace stormcell::testing
