@@ -72,9 +72,9 @@ std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores
 constexpr double kIouRounding = 0.001;  // a pixel in a thousand
 
 /// Takes the sum of -log p over tokens. An exponent above this has no double.
-double perplexity(double surprise, double tokens) {
+double perplexity(double nats, double tokens) {
   constexpr double kMostExponent = 700;
-  return tokens > 0 ? std::exp(std::min(surprise / tokens, kMostExponent)) : 0;
+  return tokens > 0 ? std::exp(std::min(nats / tokens, kMostExponent)) : 0;
 }
 
 /// Draws sequences, each with all of its tokens.
