@@ -70,9 +70,8 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
   }
   void compare_with_stored(const Batch& batch, const Observed& stored, FormatJudge& format) override {
     if (goes_elsewhere(batch, stored.decisions)) return;
-    const Observed replayed = observed(batch, &stored), free = observed(batch, nullptr);
+    const Observed replayed = run(batch, &stored), free = run(batch, nullptr);
     Observed expected = stored;
-    end_where_stopped(batch, expected);
     expected.decisions = made_by_plan(batch, std::move(expected.decisions));
     format.add_decoded(expected, replayed, free, tokens_);
   }
@@ -118,7 +117,7 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
     JudgedDecoding to_the_end(judge_, plan_, tokens, progress);
     own_.emplace(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the plan itself",
                  work_.state().nonfinite(), choice());
-    own_->add_own(batch, to_the_end.observed(batch, nullptr), to_the_end.first_tokens(batch));
+    own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch), stopped(batch));
   }
   void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
     std::map<int64_t, int64_t> parted;  // by batch: the number of tokens that show it
@@ -177,7 +176,7 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
   /// it.
   Verification compare_text(const Batch& batch, ReadyPlan& baseline, int64_t tokens, const Progress& progress) {
     JudgedDecoding of_baseline(judge_, baseline, tokens, progress), judged(judge_, plan_, tokens, progress);
-    const Observed reference = of_baseline.observed(batch, nullptr);
+    const Observed reference = of_baseline.run(batch, nullptr);
     judged.compare_with_baseline(batch, reference);
     Verification found = judged.beside_baseline_.verification();
     DecodedJudge own(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the baseline",
@@ -202,24 +201,16 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
 
   void compare(const Batch& batch, Observed reference, DecodedJudge& judge, FormatJudge* format) {
     if (goes_elsewhere(batch, reference.decisions)) return;
-    end_where_stopped(batch, reference);
-    Observed replayed = observed(batch, &reference), free = observed(batch, nullptr);
+    Observed replayed = run(batch, &reference), free = run(batch, nullptr);
     reference.decisions = made_by_plan(batch, std::move(reference.decisions));
     if (format) format->add_decoded(reference, replayed, free, tokens_);
-    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
+    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch), stopped(batch));
   }
   TokenChoice choice() const { return TokenChoice(sampling_of(work_.state().options)); }
-  Observed observed(const Batch& batch, const Observed* replay) {
-    Observed o = run(batch, replay);
-    end_where_stopped(batch, o);
-    return o;
-  }
-  /// A text that the host ended has its end there in every execution: nobody reads what is decoded behind it.
-  void end_where_stopped(const Batch& batch, Observed& o) const {
-    const auto stopped = plan_.stopped.find(batch.index);
-    if (stopped == plan_.stopped.end()) return;
-    for (OutputValue& out : o.outputs)
-      if (out.name == kGenerated) end_texts(stopped->second, tokens_, out.integers);
+  /// How many tokens of each sequence count where the host ended texts; empty: all.
+  std::span<const int64_t> stopped(const Batch& batch) const {
+    const auto at = plan_.stopped.find(batch.index);
+    return at == plan_.stopped.end() ? std::span<const int64_t>() : std::span<const int64_t>(at->second);
   }
   static std::string in_the_first(int64_t tokens) { return "in the first " + counted(tokens, "token"); }
   /// The fewest tokens of each sequence that show the second page of one's states: of those whose text the plan wrote

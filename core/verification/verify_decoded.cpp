@@ -52,13 +52,13 @@ int32_t best_of(std::span<const float> logits, int32_t but) {
 }  // namespace
 
 void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free,
-                       const std::vector<int32_t>& ours) {
+                       const std::vector<int32_t>& ours, std::span<const int64_t> stopped) {
   const Tokens expected = take_tokens(reference), of_replay = take_tokens(replayed), of_free = take_tokens(free);
   const auto sequences = std::ssize(expected) / tokens_;
   std::vector<int64_t> first(sequences, tokens_);  // by sequence: place of the first token that differs
   for (const Tokens* list : {&of_replay, &of_free, &ours})
     for (int64_t s = 0; s < sequences; ++s)
-      for (int64_t t = 0; t < first[s]; ++t)
+      for (int64_t t = 0, end = list == &ours ? end_of(stopped, s) : tokens_; t < std::min(first[s], end); ++t)
         if ((*list)[at(s, t)] != expected[at(s, t)]) first[s] = t;
   // Sequences that share a capacity take each other's places: all read the same as long as every one does.
   const bool by_itself = reference.by_item.contains(std::string(kLogits));
@@ -71,10 +71,13 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   counts.assign(expected.size(), 0);
   for (int64_t s = 0; s < sequences; ++s)
     for (int64_t t = 0; t < turns[s]; ++t) {
-      compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
-      if (expected[at(s, t)] >= 0) furthest_ = std::max(furthest_, t + 1);
+      counts[at(s, t)] = expected[at(s, t)] >= 0;
+      if (expected[at(s, t)] < 0 || t >= end_of(stopped, s)) continue;
+      ++compared_;
+      furthest_ = std::max(furthest_, t + 1);
     }
-  written_ += std::count_if(expected.begin(), expected.end(), [](int32_t token) { return token >= 0; });
+  for (int64_t s = 0; s < sequences; ++s)
+    for (int64_t t = 0; t < end_of(stopped, s); ++t) written_ += expected[at(s, t)] >= 0;
   for (Observed* o : {&reference, &replayed, &free}) o->decisions = decisions_of_tokens(o->decisions, turns);
   reference.items = sequences;
   const Reached reached = judge_.add(batch.index, reference, replayed, &free);
@@ -83,10 +86,11 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   measure(expected, of_replay, reference, replayed);
   compare_with_own(batch, of_replay, replayed);
   compare_with_own(batch, of_free, free);
-  compare_written(batch, ours, {{&of_free, &free}, {&expected, &reference}});
+  compare_written(batch, ours, stopped, {{&of_free, &free}, {&expected, &reference}});
   for (int64_t s = 0; s < sequences; ++s) {
     ++sequences_;
-    equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + (s + 1) * tokens_, expected.begin() + s * tokens_);
+    const int64_t end = end_of(stopped, s);
+    equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + s * tokens_ + end, expected.begin() + s * tokens_);
     const int64_t place = first[s];
     if (place == tokens_) continue;
     const std::span<const float> logits = logits_at(reference, at(s, place), expected.size());
@@ -103,15 +107,16 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
-    compare(ours, follows, true);
+    if (place < end) compare(ours, follows, true);
   }
   ++batches_;
 }
 
-void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours) {
+void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours,
+                           std::span<const int64_t> stopped) {
   const Tokens tokens = take_tokens(execution);
   compare_with_own(batch, tokens, execution);
-  compare_written(batch, ours, {{&tokens, &execution}});
+  compare_written(batch, ours, stopped, {{&tokens, &execution}});
   compared_ += std::count_if(ours.begin(), ours.end(), [](int32_t token) { return token >= 0; });
   ++batches_;
 }
@@ -145,11 +150,11 @@ void DecodedJudge::compare_with_own(const Batch& batch, const Tokens& tokens, co
     }
 }
 
-void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
+void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours, std::span<const int64_t> stopped,
                                    const std::vector<std::pair<const Tokens*, const Observed*>>& executions) {
   for (int64_t s = 0; s < batch.size(); ++s) {
     auto alike = executions;  // up to here
-    for (int64_t t = 0; t < tokens_ && !alike.empty(); ++t) {
+    for (int64_t t = 0; t < end_of(stopped, s) && !alike.empty(); ++t) {
       const int32_t got = ours[at(s, t)];
       std::optional<Differing> nearest;
       bool is_one = false;

@@ -6,6 +6,8 @@
 // choice before it differs, is explained itself and reaches its sequence. Behind it, too, each token has to be the one
 // that the logits of its own execution say.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,11 +35,14 @@ class DecodedJudge {
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the
   /// plan with the reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was
-  /// written in the run that is judged, -1 behind its end.
-  void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
+  /// written in the run that is judged, -1 behind its end. `stopped`: by sequence, how many of these tokens count because
+  /// the host ended its text there; empty: all. The other executions went on.
+  void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours,
+           std::span<const int64_t> stopped = {});
   /// Compares one batch without a reference: each written token with the logits of the judged plan, which ran once
   /// more.
-  void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
+  void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours,
+               std::span<const int64_t> stopped = {});
   /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all
   /// batches, for the text; 0: nobody says.
   Verification verification(int64_t written = 0) const;
@@ -65,13 +70,17 @@ class DecodedJudge {
     bool own = false;             ///< the logits are those of the execution itself, not the reference's
   };
   using Tokens = std::vector<int32_t>;  ///< [sequences, tokens]
+  /// The tokens of a sequence that count among those of the run that is judged.
+  int64_t end_of(std::span<const int64_t> stopped, int64_t sequence) const {
+    return stopped.empty() ? tokens_ : std::min(tokens_, stopped[sequence]);
+  }
   size_t at(int64_t sequence, int64_t place) const { return static_cast<size_t>(sequence * tokens_ + place); }
   void measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed);
   /// Each token beside the logits that it was chosen by.
   void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
   /// Compares each written token with the logits of an execution that chose the same tokens before, as long as there is
   /// one.
-  void compare_written(const Batch& batch, const Tokens& ours,
+  void compare_written(const Batch& batch, const Tokens& ours, std::span<const int64_t> stopped,
                        const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
   /// Reports the worst of those that nothing explains.
