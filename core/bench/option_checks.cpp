@@ -43,6 +43,9 @@ void check_prompts(const ExperimentOptions& o) {
   for (const std::string& text : o.stop) check_text("--stop", text);
   if (!o.system.empty()) check_text("--system", o.system);
   if (o.chat) return;
+  if (o.special_tokens && o.prompts.empty())
+    bad_input("--special-tokens", "has no effect without --prompt or --chat",
+              "leave it out: in a file they are tokens");
   for (const auto& [option, text] : {std::pair{"--system", &o.system}, {"--date", &o.date}})
     if (!text->empty()) bad_input(option, "belongs to a chat, and there is none", "add --chat, or leave it out");
 }

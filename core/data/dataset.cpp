@@ -74,6 +74,8 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   if (tokenizer && tokenizer->pad_id() >= 0) dataset->options_.pad_id = tokenizer->pad_id();
   dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
+  if (options.chat && !dataset->source_->contents().text)
+    bad_input("--chat", "takes messages, and " + dataset->name_ + " holds no texts", "leave it out, or name texts");
   dataset->check_source();
   if (tokenizer && dataset->source_->contents().text) dataset->warnings_ = tokenizer->warnings();
   const int64_t available = dataset->source_->size();

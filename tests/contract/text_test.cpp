@@ -198,6 +198,10 @@ class ContractTextTest : public QObject {
     VERIFY_REFUSED((Arguments{"generate", model_}), "--data", "is missing");
   }
 
+  void a_chat_needs_texts() {
+    VERIFY_REFUSED((Arguments{"generate", model_, "--data", "random:2x3", "--chat"}), "--chat", "holds no texts");
+  }
+
   void chats_that_this_version_does_not_write_are_refused() {
     const auto with_template = [&](const char* text) {
       scratch_.write("text/chat_template.jinja", text);

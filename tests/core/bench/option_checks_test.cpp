@@ -25,6 +25,10 @@ class OptionChecksTest : public QObject {
         said([](ExperimentOptions& o) { o.prompts = {"caf\xe9"}; }).startsWith("--prompt: byte 4 is not valid UTF-8"));
     QVERIFY(said([](ExperimentOptions& o) { o.stop = {"\xff"}; }).startsWith("--stop: byte 1 is not valid UTF-8"));
     QVERIFY(said([](ExperimentOptions& o) { o.system = "x"; }).startsWith("--system: belongs to a chat"));
+    QVERIFY(said([](ExperimentOptions& o) { o.special_tokens = true; }).isEmpty());
+    QVERIFY(said([](ExperimentOptions& o) {
+              o.prompts.clear(), o.data = "x.txt", o.special_tokens = true;
+            }).startsWith("--special-tokens: has no effect"));
     QVERIFY(said([](ExperimentOptions& o) { o.chat = true, o.system = "x", o.date = "2026-08-05"; }).isEmpty());
   }
 
