@@ -1,9 +1,8 @@
 // Texts that the host ended, and tokens that were drawn, judged by hand.
-#include <cmath>
+#include <QString>
 
 #include "core/bench/ready_plan.h"
 #include "core/verification/verify_decoded.h"
-#include "tests/core/verification/verify_cases.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell::testing {
@@ -14,6 +13,11 @@ Observed by_hand(const std::vector<int32_t>& tokens, std::vector<float> logits) 
   o.outputs = {{std::string(kGenerated), DType::i32, {4}, {}, tokens},
                {std::string(kLogits), DType::f32, {4, 3}, std::move(logits), {}}};
   return o;
+}
+QString said(const DecodedVerification& v) {
+  QString text = QString::fromStdString(v.text) + "; ";
+  for (const std::string& reason : v.reasons) text += QString::fromStdString(reason) + "; ";
+  return text;
 }
 Batch two_sequences() {
   Batch batch;
