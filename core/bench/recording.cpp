@@ -46,9 +46,9 @@ void take_typed_texts(nlohmann::json& json) {
   for (const char* part : {"settings", "decode"})
     if (const auto at = json.find(part); at != json.end()) take_typed_texts(*at);
 }
-/// Texts are kept only where inputs are.
+/// Typed texts are kept only where inputs are.
 bool hides_texts(const ExperimentState& state, const RecordOptions& options) {
-  return !options.inputs && state.data->has_text();
+  return !options.inputs && (!state.options.prompts.empty() || !state.options.system.empty());
 }
 
 RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about) {

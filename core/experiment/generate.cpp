@@ -181,7 +181,9 @@ std::shared_ptr<const GenerateFigures> Experiment::generate(const std::string& s
   r.weights_read = read.mean();
   warn_of_lost_events(*plan, r.warnings);
   tell_of_budget(s, r.weight_budget, r.warnings);
-  r.session_run = recording.finish(to_json(r));
+  GenerateFigures kept = r;
+  if (!s.options.record_inputs) kept.prompts.clear();  // texts of the data are inputs
+  r.session_run = recording.finish(to_json(kept));
   return result;
 }
 
