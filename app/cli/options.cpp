@@ -122,7 +122,6 @@ void add_experiment_options(CLI::App& app, std::string_view verb, ExperimentOpti
   for (const Setting& s : kSettings)
     if (s.is_of(verb)) add_row(app, s, options);
   app.get_option("MODEL")->required();
-  app.get_option("--data")->required();
   CLI::Option* device = app.get_option("--device");
   device->description(
       fmt::format("{}: {} (default: {}).", device->get_description(), joined(list_devices()), options.device));

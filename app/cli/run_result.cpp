@@ -69,9 +69,9 @@ void RunResult::write_half() {
   json_.finish();
 }
 
-int RunResult::show(const GenerateFigures& figures) {
+int RunResult::show(const GenerateFigures& figures, TextsOfPage texts) {
   for (const std::string& w : figures.warnings) console_.warning(w);
-  write(to_json(figures), page_of(figures, console_.shows_details()));
+  write(to_json(figures), page_of(figures, console_.shows_details(), texts));
   if (figures.verified && !figures.verified->passed)
     fail_verification(figures.model.name, figures.verified->reasons, figures.verified->what_to_do);
   return 0;

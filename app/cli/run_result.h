@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "app/cli/console.h"
+#include "app/cli/generation_text.h"
 #include "app/cli/page.h"
 #include "core/exports/text_output.h"
 #include "core/summary/results.h"
@@ -17,7 +18,7 @@ class RunResult {
   RunResult(const std::string& json, const std::string& session, Console& console);
   /// Shows warnings, JSON and the table; returns the exit code. Throws Error(failed) if the result was not verified.
   int show(const RunSummaryFigures& figures);
-  int show(const GenerateFigures& figures);
+  int show(const GenerateFigures& figures, TextsOfPage texts);
   int show(const WhatIfFigures& figures);
   /// With --phase both, shows the first half as soon as it is done. Its JSON is written if the second half does not
   /// finish.

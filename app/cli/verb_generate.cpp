@@ -1,9 +1,13 @@
+#include <unistd.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <optional>
 
 #include "app/cli/options.h"
 #include "app/cli/run_result.h"
+#include "app/cli/text_printer.h"
 
 namespace stormcell::cli {
 namespace {
@@ -19,7 +23,12 @@ class GenerateVerb : public Verb {
   int execute(Console& console) override {
     RunResult result(json_, session_, console);
     const auto experiment = Experiment::open(experiment_, console.progress());
-    return result.show(*experiment->generate(session_, console.progress()));
+    // Somebody who typed a text, or sits before the terminal, reads along. Others get the page alone.
+    const bool reads_along = !experiment_.prompts.empty() || experiment_.data == "-" || isatty(STDOUT_FILENO) != 0;
+    std::optional<TextPrinter> printer;
+    if (reads_along && !console.options().quiet && json_ != "-") printer.emplace(console);
+    const auto figures = experiment->generate(session_, console.progress(), printer ? &*printer : nullptr);
+    return result.show(*figures, printer && printer->printed() ? TextsOfPage::left_out : TextsOfPage::shown);
   }
 
  private:

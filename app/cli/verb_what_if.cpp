@@ -70,8 +70,9 @@ class WhatIfVerb : public Verb {
     what_if_.intervention.k = static_cast<int32_t>(k_);
     for (const std::string& text : capacities_)
       what_if_.intervention.capacities.push_back(parse_capacity_change("--capacity", text));
-    if (is_recording(experiment_.model) || (!format_.empty() && experiment_.data.empty())) return replay(console);
-    if (experiment_.data.empty()) bad_input("--data", "is missing", "name the data, or a recording instead of a model");
+    const bool has_data = !experiment_.data.empty() || !experiment_.prompts.empty();
+    if (is_recording(experiment_.model) || (!format_.empty() && !has_data)) return replay(console);
+    if (!has_data) bad_input("--data", "is missing", "name the data, or a recording instead of a model");
     if (!format_.empty())
       bad_input("--format", "is for recordings, and a model is run instead", "leave it out, or name a session");
     what_if_.measuring_program = kThisProgram;

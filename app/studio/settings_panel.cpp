@@ -111,7 +111,9 @@ void SettingsPanel::add_choice(const QString& option, const QStringList& choices
 void SettingsPanel::add_settings() {
   static const QRegularExpression blank("\\s+");
   for (const Setting& setting : kSettings) {
-    if (!setting.is_of(kVerb) || setting.key == "model" || setting.key == "data") continue;
+    // The page has a box for what a model reads.
+    const bool is_read = setting.key == "model" || setting.key == "data" || setting.key == "prompts";
+    if (!setting.is_of(kVerb) || is_read) continue;
     const QString option = views::to_qstring(setting.option), help = views::to_qstring(setting.help);
     const Read read = [&setting](const std::string& text, RunRequest& request) {
       if (!is_list(setting)) return read_word(setting, text, request.experiment);

@@ -31,7 +31,7 @@ void leave_out_optimize(ExperimentOptions& options) {
 bool has_same_items(const ExperimentOptions& a, const ExperimentOptions& b) {
   const auto items = [](const ExperimentOptions& o) {
     return std::tie(o.model, o.data, o.batches, o.batch, o.bucket_by_length, o.length, o.truncate, o.field, o.seed,
-                    o.phase);
+                    o.phase, o.prompts, o.chat, o.system, o.date, o.special_tokens, o.tokenizer);
   };
   return items(a) == items(b);
 }

@@ -326,7 +326,9 @@ void WhatIfPanel::ask(const Change& change) {
   QString refused;
   try {
     change(wanted);
-    if (wanted.experiment.data.empty()) bad_input("Data", "nothing is named", "type a file, random:... or demo:...");
+    if (!wanted.experiment.data.empty()) wanted.experiment.prompts.clear();  // the data that were typed last count
+    if (wanted.experiment.data.empty() && wanted.experiment.prompts.empty())
+      bad_input("Data", "nothing is named", "type a file, random:... or demo:...");
     check(wanted.experiment);
     refused = refusal_of(wanted);
   } catch (const Error& error) {

@@ -12,6 +12,10 @@ void bind_new_tokens(const Graph& graph, int64_t new_tokens, Bindings& bindings)
   if (const SymbolId id = graph.find_symbol(kDecoderLength); new_tokens > 0 && id != kNone) bindings[id] = new_tokens;
 }
 
+bool is_item_input(const Value& value) { return value.kind == ValueKind::input && value.role == InputRole::item; }
+
+std::vector<int32_t> item_numbers(const Batch& batch) { return {batch.items.begin(), batch.items.end()}; }
+
 }  // namespace
 
 Bindings bindings_of(const Graph& graph, const Batch& batch, int64_t new_tokens) {
@@ -96,9 +100,17 @@ InputValues inputs_of(const Batch& batch) {
   return v;
 }
 
+InputValues inputs_of(const Graph& graph, const Batch& batch) {
+  InputValues values = inputs_of(batch);
+  for (const Value& v : graph.values)
+    if (is_item_input(v)) values.integers.emplace(v.name, item_numbers(batch));
+  return values;
+}
+
 OracleInputs<float> oracle_inputs(const Graph& graph, const Batch& batch) {
   OracleInputs<float> list;
   for (const Value& v : graph.values) {
+    if (is_item_input(v)) list[v.name] = {{}, {}, item_numbers(batch)};
     const BatchInput* input = v.kind == ValueKind::input ? batch.find_input(v.name) : nullptr;
     if (input) list[v.name] = {{}, input->reals, input->integers};
   }

@@ -30,6 +30,8 @@ std::map<std::string, std::vector<int32_t>> computed_cells(const Graph& plan, co
 std::map<std::string, MaskFacts, std::less<>> mask_facts(const Graph& graph, const Dataset& data);
 /// All that the batch brings, by the inputs' names, as the executor takes it.
 InputValues inputs_of(const Batch& batch);
+/// The same, and the inputs of the graph that follow from which items they are.
+InputValues inputs_of(const Graph& graph, const Batch& batch);
 /// The inputs that the graph asks for, as the oracle takes them.
 OracleInputs<float> oracle_inputs(const Graph& graph, const Batch& batch);
 

@@ -1,11 +1,25 @@
 // Decoding as a workload: its graphs and its plans.
+#include <algorithm>
+#include <optional>
+
 #include "core/base/counted.h"
 #include "core/base/error.h"
+#include "core/bench/sampling_options.h"
 #include "core/bench/workload.h"
 #include "core/graph/intervened.h"
 #include "core/graph/router_thresholds.h"
 
 namespace stormcell {
+namespace {
+
+void check_can_draw(const Device& device, const std::string& named) {
+  const std::vector<std::string_view> operators = device.info().operators;
+  if (std::find(operators.begin(), operators.end(), "sample") == operators.end())
+    bad_input("--device", named + " draws no tokens",
+              "leave out --temperature, --top-k and --top-p, or name another device");
+}
+
+}  // namespace
 
 Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds, Intervention intervention)
     : Workload(state, WorkPhase::decode, state.options.most_new_tokens, std::move(thresholds),
@@ -24,8 +38,10 @@ Decoding::Decoding(ExperimentState& state, RouterThresholds thresholds, Interven
                   (s.model->has_encoder ? "" : " behind an input of " + std::to_string(s.data->max_length())) +
                   (most == 1 ? " is" : " are") + " more than the model's " + counted(s.model->max_length, "position"),
               "choose fewer, or a smaller --length with --truncate");
-  const auto plain = with_thresholds(s.prepared(s.model->generate()), thresholds_),
-             logits = with_thresholds(s.prepared(s.model->generate_with_logits()), thresholds_);
+  const std::optional<SamplingRule> sampling = sampling_of(s.options);
+  if (sampling) check_can_draw(*s.device, s.options.device);
+  const auto plain = with_thresholds(s.prepared(s.model->generate({.sampling = sampling})), thresholds_),
+             logits = with_thresholds(s.prepared(s.model->generate_with_logits(sampling)), thresholds_);
   if (!intervention_.empty()) check_intervention(*plain, intervention_);
   graph_ = intervened(plain, intervention_);
   with_logits_ = intervened(logits, intervention_);
@@ -41,12 +57,13 @@ void Decoding::annotate_graphs(const SaidAnnotations& said) {
 }
 
 std::shared_ptr<const Graph> Decoding::stored_graph(PictureSize) const {
-  return for_oracle(state_.model->generate_with_logits(), intervention_);
+  return for_oracle(state_.model->generate_with_logits(sampling_of(state_.options)), intervention_);
 }
 
 std::unique_ptr<ReadyPlan> Decoding::make_plan(const std::string& name, std::shared_ptr<const Graph> optimised,
                                                const PassConfiguration& configuration, const Progress& progress) {
-  auto plan = state_.make_plan(name, plan_graphs(state_, std::move(optimised), {}), new_tokens(), progress);
+  auto plan = state_.make_plan(name, plan_graphs(state_, std::move(optimised), {}), new_tokens(), progress,
+                               KeepScores::as_asked, turns_);
   plan->forced = forced_;
   plan->judged = [this, configuration]() -> std::shared_ptr<const Graph> {
     if (configuration.empty()) return with_logits_;

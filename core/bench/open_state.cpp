@@ -9,9 +9,22 @@
 #include "core/bench/device_names.h"
 #include "core/bench/devices.h"
 #include "core/bench/option_checks.h"
+#include "core/bench/sampling_options.h"
+#include "core/formats/chat_form.h"
+#include "core/formats/chat_template.h"
 
 namespace stormcell {
 namespace {
+
+ChatOptions chat_options(const Model& model, const ExperimentOptions& options) {
+  ChatTemplate found;
+  if (!model.text_place.empty()) found = chat_template_of(model.text_place);
+  if (found.text.empty())
+    bad_input("--chat", (found.where.empty() ? options.model : found.where) + " has no chat template",
+              "leave out --chat and give the text as the model is to read it, or put chat_template.jinja there");
+  check_chat_form(found.text, found.where);
+  return {std::move(found.text), std::move(found.where), options.system, options.date};
+}
 
 /// The options that make the data fit the model.
 DataOptions data_options(const ExperimentState& s, const Progress& progress) {
@@ -26,6 +39,9 @@ DataOptions data_options(const ExperimentState& s, const Progress& progress) {
   data.field = options.field;
   data.target_field = options.target_field;
   data.label_field = options.label_field;
+  data.prompts = options.prompts;
+  data.special_tokens = options.special_tokens;
+  if (options.chat) data.chat = chat_options(*s.model, options);
   data.seed = options.seed;
   data.vocabulary = s.model->vocabulary;
   data.classes = s.model->classes;
@@ -49,6 +65,8 @@ std::unique_ptr<ExperimentState> open_state(const ExperimentOptions& options, co
   check(options);  // before anything is read
   check_dense(options);
   check_target(options);
+  check_sampling(options);
+  check_prompts(options);
   check_device(options.device);
   const std::optional<DType> asked = parse_dtype(options.dtype);
 
@@ -56,6 +74,7 @@ std::unique_ptr<ExperimentState> open_state(const ExperimentOptions& options, co
   ModelOptions model;
   model.allow_nonfinite = options.allow_nonfinite;
   model.seed = options.seed;
+  model.tokenizer = options.tokenizer;
   model.progress = progress;
   s.model = open_model(options.model, model);
 

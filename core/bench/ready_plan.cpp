@@ -27,6 +27,12 @@ int64_t count_written(std::span<const int32_t> tokens) {
   return std::count_if(tokens.begin(), tokens.end(), [](int32_t token) { return token >= 0; });
 }
 
+void end_texts(std::span<const int64_t> stopped, int64_t most, std::vector<int32_t>& tokens) {
+  for (size_t s = 0; s < stopped.size(); ++s)
+    if (stopped[s] < most)
+      std::fill_n(tokens.begin() + static_cast<int64_t>(s) * most + stopped[s], most - stopped[s], -1);
+}
+
 ReadyPlan::ReadyPlan(std::string name, const WeightStore& store, Lower lower, Compile compile, PictureSize first)
     : name_(std::move(name)), store_(store), lower_(std::move(lower)), compile_(std::move(compile)) {
   use(first);
@@ -76,7 +82,7 @@ void ReadyPlan::run(const Batch& batch, const ExecuteOptions& options) {
     execute.replayed = &given;
     execute.replayed_from = forced->file();
   }
-  executor->run(inputs_of(batch), bindings(batch), execute, result);
+  executor->run(inputs_of(*graph, batch), bindings(batch), execute, result);
   keep_result(batch);
 }
 

@@ -1,6 +1,7 @@
 // A plan that is ready to run, for whatever size the pictures of a batch have.
 #pragma once
 #include <functional>
+#include <limits>
 #include <map>
 #include <memory>
 #include <set>
@@ -40,6 +41,11 @@ struct PlanPromises {
 
 /// Tokens that were written, of those in ReadyPlan::decoded.
 int64_t count_written(std::span<const int32_t> tokens);
+
+/// In ReadyPlan::stopped.
+inline constexpr int64_t kNotStopped = std::numeric_limits<int64_t>::max();
+/// Puts -1 behind the end of each text; `tokens` [sequences, most].
+void end_texts(std::span<const int64_t> stopped, int64_t most, std::vector<int32_t>& tokens);
 
 /// A plan of a model, with the figures of its runs. The base class holds the plan as it is compiled for the pictures of
 /// the last batch; plans for at most four sizes are held. A model without pictures has one size, 0x0.
@@ -84,6 +90,8 @@ class ReadyPlan : public CompiledPlan {
   ExecutionResult result;  ///< result of the last batch
   /// by batch: [sequences, new_tokens] as it was decoded last, -1 behind the end
   std::map<int64_t, std::vector<int32_t>> decoded;
+  /// by batch, where the host ended a text: how many tokens each sequence has; kNotStopped: the text was not ended
+  std::map<int64_t, std::vector<int64_t>> stopped;
   /// by the pass that put them there, since the plan was made or they were cleared
   std::map<std::string, GuardCounts> guards;
   StateFigures states;      ///< over all batches that ran so far

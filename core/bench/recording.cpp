@@ -38,6 +38,19 @@ KeptPictures kept_pictures(const ExperimentState& state) {
   return {kMostThumbnails, state.options.record_inputs ? kMostThumbnailBytes : kUnaskedThumbnailBytes};
 }
 
+/// Takes texts that a person typed out of settings or of a summary, which has settings and prompts.
+void take_typed_texts(nlohmann::json& json) {
+  if (!json.is_object()) return;
+  if (json.contains("prompts")) json["prompts"] = nlohmann::json::array();
+  if (json.contains("system")) json["system"] = "";
+  for (const char* part : {"settings", "decode"})
+    if (const auto at = json.find(part); at != json.end()) take_typed_texts(*at);
+}
+/// Typed texts are kept only where inputs are.
+bool hides_texts(const ExperimentState& state, const RecordOptions& options) {
+  return !options.inputs && (!state.options.prompts.empty() || !state.options.system.empty());
+}
+
 RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const RunAbout& about) {
   const RecordOptions options = stored_options(state, about);
   RunStart start;
@@ -63,6 +76,7 @@ RunStart start_of(const ExperimentState& state, const ReadyPlan& plan, const Run
       {"pictures", !state.data->sizes().empty() && !asks_for(state.model->inputs, InputRole::ids)},
       {"sizes", sizes},
       {"settings", nlohmann::json::parse(about.settings)}};
+  if (hides_texts(state, options)) take_typed_texts(about_data);
   if (const std::optional<ExpertWidths> widths = expert_widths(*state.model->forward)) {
     about_data["hidden"] = widths->hidden, about_data["ffn"] = widths->ffn, about_data["matrices"] = widths->matrices;
     about_data["dtype"] = std::string(to_text(state.dtype));
@@ -149,7 +163,13 @@ int64_t SessionRun::finish(const std::string& summary) {
   recorder_.reset();
   if (!writer_) return 0;
   const int64_t id = writer_->id();
-  writer_->finish(RunStatus::finished, summary);
+  if (hides_texts(state_, options_)) {
+    nlohmann::json kept = nlohmann::json::parse(summary);
+    take_typed_texts(kept);
+    writer_->finish(RunStatus::finished, kept.dump());
+  } else {
+    writer_->finish(RunStatus::finished, summary);
+  }
   writer_.reset();
   session_->close();
   return id;

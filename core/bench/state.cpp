@@ -98,15 +98,20 @@ CompiledPlan ExperimentState::lowered(std::shared_ptr<const Graph> g, const Bind
 }
 
 std::unique_ptr<ReadyPlan> ExperimentState::make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
-                                                      const Progress& progress, KeepScores scores) {
+                                                      const Progress& progress, KeepScores scores, HostTurns turns) {
   const auto lower_for = [this, new_tokens, graphs = std::move(graphs)](PictureSize size) {
     const std::shared_ptr<const Graph> g = graphs(size);
     return lowered(g, bounds_of(*g, *data, new_tokens, size));
   };
   const bool keeps = keeps_scores() || scores == KeepScores::yes;
-  const auto compile = [this, new_tokens, name, progress, keeps](CompiledPlan& plan, PictureSize size) {
-    CompileOptions options_of_plan{
-        bounds_of(*plan.graph, *data, new_tokens, size), keeps, memory, states, nullptr, rows_};
+  const auto compile = [this, new_tokens, name, progress, keeps, turns](CompiledPlan& plan, PictureSize size) {
+    CompileOptions options_of_plan{bounds_of(*plan.graph, *data, new_tokens, size),
+                                   keeps,
+                                   memory,
+                                   states,
+                                   nullptr,
+                                   rows_,
+                                   turns == HostTurns::each};
     options_of_plan.rows =
         check_further_plan(*device, *store, plan.program, options_of_plan, memory_room(*device), name, options.model);
     plan.executor = std::make_shared<Executor>(*device, *store, plan.program, options_of_plan, progress);

@@ -32,6 +32,9 @@ using GraphOfSize = std::function<std::shared_ptr<const Graph>(PictureSize)>;
 /// Whether what runs keeps the scores that its routers read: as --record-scores says, or in any case.
 enum class KeepScores : uint8_t { as_asked, yes };
 
+/// Whether a device comes back to the host before each turn of a repeat.
+enum class HostTurns : uint8_t { none, each };
+
 struct ExperimentState {
   ExperimentOptions options;
   double open_seconds = 0;  ///< seconds that opening took
@@ -80,7 +83,8 @@ struct ExperimentState {
   /// Makes a plan: compiled for the largest pictures at once, for others when they come; `new_tokens`: as ReadyPlan has
   /// them. The state must outlive the plan.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, GraphOfSize graphs, int64_t new_tokens,
-                                       const Progress& progress, KeepScores scores = KeepScores::as_asked);
+                                       const Progress& progress, KeepScores scores = KeepScores::as_asked,
+                                       HostTurns turns = HostTurns::none);
   /// The same for data whose pictures, if there are any, all have one size.
   std::unique_ptr<ReadyPlan> make_plan(const std::string& name, std::shared_ptr<const Graph> graph, int64_t new_tokens,
                                        const Progress& progress);

@@ -130,7 +130,7 @@ class ForwardPass : public Workload {
   mutable BySize<std::shared_ptr<const Graph>> judged_;  // with what was changed for the oracle too, if anything was
 };
 
-/// New tokens behind each input, greedily.
+/// New tokens behind each input, greedily or as the options say.
 class Decoding : public Workload {
  public:
   /// Throws Error(bad_input) where the model cannot generate, or not so many tokens behind inputs of this length.
@@ -146,9 +146,12 @@ class Decoding : public Workload {
   /// Both keep the logits: tokens alone hide what is wrong.
   std::shared_ptr<const Graph> judged_graph(PictureSize) const override { return judged_; }
   std::shared_ptr<const Graph> stored_graph(PictureSize) const override;
+  /// Plans that are made from here on tell of their tokens turn by turn, on a device that can leave a repeat.
+  void end_turns() { turns_ = HostTurns::each; }
 
  private:
   void annotate_graphs(const SaidAnnotations& said) override;
+  HostTurns turns_ = HostTurns::none;
   std::shared_ptr<const Graph> graph_, with_logits_, judged_;
 };
 

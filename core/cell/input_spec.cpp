@@ -7,7 +7,8 @@
 
 namespace stormcell {
 namespace {
-constexpr std::array<std::string_view, 7> kRoles = {"none", "ids", "mask", "label", "pixels", "positions", "target"};
+constexpr std::array<std::string_view, 8> kRoles = {"none",   "ids",       "mask",   "label",
+                                                    "pixels", "positions", "target", "item"};
 }
 
 std::string_view to_text(InputRole role) { return row_of(kRoles, role); }

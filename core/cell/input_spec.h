@@ -21,6 +21,7 @@ enum class InputRole : uint8_t {
   positions,  ///< the place of a cell in its sequence: real cells before it; 1 in padding
   target,     ///< token ids that teach a decoder: its start token, then what it should give; where the data has no
               ///< targets, the ids
+  item,       ///< the number of an item in the data
 };
 std::string_view to_text(InputRole role);
 /// none for an unknown word.

@@ -30,7 +30,7 @@ std::unique_ptr<Kernel> make_embedding(const BuildContext&), make_linear(const B
     make_window_attention(const BuildContext&), make_grouped_conv2d_planar(const BuildContext&),
     make_grouped_conv2d_direct(const BuildContext&), make_grouped_conv2d(const BuildContext&),
     make_grouped_residual_blocks(const BuildContext&), make_grouped_layer_norm(const BuildContext&),
-    make_zeros(const BuildContext&), make_separable_conv2d(const BuildContext&);
+    make_zeros(const BuildContext&), make_separable_conv2d(const BuildContext&), make_sample(const BuildContext&);
 
 namespace {
 constexpr std::array kKernels = {
@@ -60,6 +60,7 @@ constexpr std::array kKernels = {
     KernelRow{"reduce", "reduce", make_reduce},
     KernelRow{"broadcast", "broadcast", make_broadcast},
     KernelRow{"argmax", "argmax", make_argmax},
+    KernelRow{"sample", "sample", make_sample},
     KernelRow{"route", "route", make_route},
     KernelRow{"scatter", "scatter.rows", make_scatter, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"gather", "gather.slots", make_gather_slots},

@@ -58,6 +58,7 @@ class CpuExecutable : public Executable {
     layout_.most_events = most_events(*program_, bounds_);
     sort_weights(*program_, kernels_.needs, weights, layout_);
     find_sites();
+    layout_.ends_turns = options.end_turns;
     layout_.segments = segments_of(*program_, layout_);
   }
 
@@ -112,7 +113,9 @@ class CpuExecutable : public Executable {
     const StatusArea& area = running.area;
     const int32_t at = go_on(*program_, layout_.segments, running.submission, area).begin;
     waiting_ = -1;
-    for (size_t b = 0; site_of_[at] >= 0 && b < computed_.size(); ++b) {
+    // A turn may begin with a step that waited in the turn before: what it computed then is no longer there.
+    const bool waited = site_of_[at] >= 0 && area.status->decision != kNone;
+    for (size_t b = 0; waited && b < computed_.size(); ++b) {
       computed_[b] = b < area.branches.size() && area.branches[b] == kComputedBranch;
       if (computed_[b]) waiting_ = at;
     }
@@ -375,11 +378,16 @@ class CpuExecutable : public Executable {
 
   int32_t repeat_begin(int32_t at, const Step& step, Running& running) const {
     running.area.turns[step.repeat] = 0;
-    return operands_.dim(step.most) <= 0 ? step.target : at + 1;
+    return operands_.dim(step.most) <= 0 ? step.target : begin_turn(at + 1, running);
   }
   int32_t repeat_end(int32_t at, const Step& step, Running& running) const {
     const bool more = ++running.area.turns[step.repeat] < operands_.dim(step.most);
-    return more && operands_.scalar(step.inputs[0]) == 0 ? step.target : at + 1;
+    return more && operands_.scalar(step.inputs[0]) == 0 ? begin_turn(step.target, running) : at + 1;
+  }
+  /// The first step of a turn.
+  int32_t begin_turn(int32_t first, Running& running) const {
+    if (layout_.ends_turns) end_at(first, ExecutionStatus::turn, running);
+    return first;
   }
 
   int32_t record(int32_t at, const Step& step, Running& running) {

@@ -11,6 +11,12 @@
 
 namespace stormcell {
 
+/// The form that messages of a user are written in.
+struct ChatOptions {
+  std::string chat_template, where;  ///< the template, and the file that has it
+  std::string system, date;          ///< empty: none
+};
+
 struct DataOptions {
   int64_t batch = 8;     ///< items in a batch; the last one may have fewer
   int64_t batches = -1;  ///< at most so many; -1: all
@@ -22,6 +28,9 @@ struct DataOptions {
   std::string field = "text";        ///< .jsonl: the key of the text
   std::string target_field;          ///< .jsonl: the key of the target, empty: none
   std::string label_field;           ///< .jsonl: the key of the label, empty: none
+  std::vector<std::string> prompts;  ///< texts that a person typed, in the place of a named source
+  std::optional<ChatOptions> chat;   ///< texts are messages of a user; nothing: they are as the model reads them
+  bool special_tokens = false;       ///< special tokens in typed text (prompts, messages of a chat) are tokens
   uint64_t seed = 0;                 ///< of `random:` data
   int64_t vocabulary = 0;            ///< ids are below it; 0: not known
   std::vector<std::string> classes;  ///< names of labels, by their numbers; empty: labels are numbers

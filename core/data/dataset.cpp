@@ -69,11 +69,13 @@ std::shared_ptr<const Dataset> Dataset::open(const std::string& spec, std::share
   check_options(options);
   if (stormcell::asks_for(options.inputs, InputRole::pixels)) refuse_options_of_tokens(options);
   std::shared_ptr<Dataset> dataset(new Dataset);
-  dataset->name_ = spec;
+  dataset->name_ = options.prompts.empty() ? spec : "--prompt";
   dataset->options_ = options;
   if (tokenizer && tokenizer->pad_id() >= 0) dataset->options_.pad_id = tokenizer->pad_id();
   dataset->read_spaces();
   dataset->source_ = open_source(spec, tokenizer, options);
+  if (options.chat && !dataset->source_->contents().text)
+    bad_input("--chat", "takes messages, and " + dataset->name_ + " holds no texts", "leave it out, or name texts");
   dataset->check_source();
   if (tokenizer && dataset->source_->contents().text) dataset->warnings_ = tokenizer->warnings();
   const int64_t available = dataset->source_->size();
@@ -104,6 +106,7 @@ std::vector<SkippedItem> Dataset::skipped() const { return source_->skipped(); }
 
 bool Dataset::has_labels() const { return source_->contents().label; }
 
+bool Dataset::has_text() const { return source_->contents().text; }
 bool Dataset::has_target_pictures() const { return source_->contents().target_picture; }
 TargetPicture Dataset::target_picture(int64_t item) const { return source_->target_picture(item); }
 bool Dataset::has_target_classes() const { return source_->contents().target_classes; }

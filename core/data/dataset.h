@@ -103,6 +103,8 @@ class Dataset {
   /// Files that could not be read, in the data's order; they have no item number.
   std::vector<SkippedItem> skipped() const;
   bool has_labels() const;
+  /// The items are texts.
+  bool has_text() const;
   /// True if the data have the picture that each item should become.
   bool has_target_pictures() const;
   /// Reads the target of one item; only if has_target_pictures().

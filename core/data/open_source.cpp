@@ -73,7 +73,10 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
     bad_input(spec, "no such file", "check the path");
   const auto pixels = std::find_if(options.inputs.begin(), options.inputs.end(),
                                    [](const InputSpec& i) { return i.role == InputRole::pixels; });
+  if (pixels != options.inputs.end() && !options.prompts.empty())
+    bad_input("--prompt", "is text, and the model takes pictures", "name pictures with --data");
   if (pixels != options.inputs.end()) return open_pictures(spec, options, PictureForm(*pixels), limit);
+  if (!options.prompts.empty()) return make_prompts(need_tokenizer(tokenizer, "--prompt", options), options, limit);
   if (spec.starts_with("random:")) return make_random_sequences(spec, options);
   if (spec.starts_with("demo:")) {
     const DemoData demo = find_demo_data(spec, options);
@@ -83,7 +86,7 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
   }
   const std::string name = unpacked_name(spec);
   if (spec == "-" || name.ends_with(".txt"))
-    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), limit, options.cancel);
+    return open_text_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
   if (name.ends_with(".jsonl")) return open_json_lines(spec, need_tokenizer(tokenizer, spec, options), options, limit);
   if (name.ends_with(".npy")) return open_npy_sequences(spec, options.cancel);
   if (name.ends_with(".safetensors")) return open_tensor_sequences(spec, options);

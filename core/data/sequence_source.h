@@ -68,7 +68,10 @@ std::unique_ptr<const SequenceSource> open_source(const std::string& spec,
 
 /// At most `limit` sequences are read. `path` "-" is standard input; a file may be packed with gzip.
 std::unique_ptr<const SequenceSource> open_text_lines(const std::string& path, const Tokenizer& tokenizer,
-                                                      int64_t limit, const CancellationToken& cancel = {});
+                                                      const DataOptions& options, int64_t limit);
+/// The prompts of the options, at most `limit` of them.
+std::unique_ptr<const SequenceSource> make_prompts(const Tokenizer& tokenizer, const DataOptions& options,
+                                                   int64_t limit);
 std::unique_ptr<const SequenceSource> open_json_lines(const std::string& path, const Tokenizer& tokenizer,
                                                       const DataOptions& options, int64_t limit);
 std::unique_ptr<const SequenceSource> open_npy_sequences(const std::string& path, const CancellationToken& cancel = {});

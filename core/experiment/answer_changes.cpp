@@ -60,7 +60,7 @@ AnswerReader::AnswerReader(const ExperimentState& state, int64_t new_tokens) : n
     return;
   }
   for (const NamedValue& out : state.graph->outputs)
-    if (out.name == kLogits && answer.task == Task::none) {
+    if (out.name == kLogits && (answer.task == Task::none || answer.task == Task::language)) {
       const std::vector<Dim> shape = state.graph->shape(out.value);
       answers_.output = out.name, classes_ = shape.back().constant(), answers_.answer = "token";
     }

@@ -9,6 +9,7 @@
 #include "core/experiment/run_options.h"
 #include "core/summary/results.h"
 #include "core/summary/settings.h"
+#include "core/summary/text_listener.h"
 
 namespace stormcell {
 
@@ -33,8 +34,9 @@ class Experiment {
   /// Two runs of one phase over the same data, as the model came and with an intervention: both recorded, and verified
   /// against an oracle with the same intervention. Throws Error(bad_input) where it does not fit the model.
   std::shared_ptr<const WhatIfFigures> what_if(const WhatIfOptions& options, const Progress& progress = {});
-  /// Greedy decoding.
-  std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {});
+  /// Decoding: greedy, or drawn as the options say. `listener` hears the texts while they are written; null: nobody does.
+  std::shared_ptr<const GenerateFigures> generate(const std::string& session, const Progress& progress = {},
+                                                  TextListener* listener = nullptr);
 
  private:
   explicit Experiment(std::unique_ptr<ExperimentState> state);

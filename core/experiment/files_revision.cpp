@@ -35,7 +35,7 @@ std::string revision_of(const std::string& named) {
 
 std::string files_revision(const ExperimentOptions& options) {
   may_block("files_revision");
-  std::string revision = revision_of(options.model) + revision_of(options.data);
+  std::string revision = revision_of(options.model) + revision_of(options.data) + revision_of(options.tokenizer);
   // A single file of weights has its description beside it.
   std::error_code error;
   if (fs::is_regular_file(options.model, error))

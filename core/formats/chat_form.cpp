@@ -110,7 +110,8 @@ RenderedChat write_gemma(const ChatRequest& request) {
 
 RenderedChat write_harmony(const ChatRequest& request) {
   if (request.date.empty())
-    bad_input(request.where, "its chat template states the date, and none is given", "give a date as 2025-08-05");
+    bad_input(request.where, "its chat template states the date, and none is given",
+              "give a date as 2025-08-05: --date");
   ChatWriter chat;
   chat.mark("<|start|>system<|message|>You are ChatGPT, a large language model trained by OpenAI.\n")
       .mark("Knowledge cutoff: 2024-06\nCurrent date: ")
@@ -228,17 +229,22 @@ std::string_view chat_form_name(std::string_view chat_template) {
   return row ? row->name : std::string_view();
 }
 
-RenderedChat render_chat(std::string_view chat_template, std::span<const ChatTurn> turns, std::string_view date,
-                         const std::string& where) {
-  check_turns(turns, where);
-  const ChatRequest request{chat_template, turns, date, where};
+void check_chat_form(std::string_view chat_template, const std::string& where) {
+  const ChatRequest request{chat_template, {}, {}, where};
   const ChatFormRow* row = chat_form_row(chat_template);
   if (!row) request.refuse("a form that is not known");
   if (!row->write) request.refuse("the form of " + std::string(row->name));
+}
+
+RenderedChat render_chat(std::string_view chat_template, std::span<const ChatTurn> turns, std::string_view date,
+                         const std::string& where) {
+  check_turns(turns, where);
+  check_chat_form(chat_template, where);
+  const ChatRequest request{chat_template, turns, date, where};
   for (const ChatTurn& turn : turns)
     if (find_invalid_utf8(turn.text) != std::string_view::npos)
       bad_input(where, "a text of the chat is not valid UTF-8", "convert it, for example with iconv -t UTF-8");
-  return row->write(request);
+  return chat_form_row(chat_template)->write(request);
 }
 
 std::vector<int32_t> encode_chat(const Tokenizer& tokenizer, const RenderedChat& chat) {

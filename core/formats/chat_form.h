@@ -26,6 +26,9 @@ struct RenderedChat {
 /// The name of the form that a template writes: "ChatML"; empty if it is not known.
 std::string_view chat_form_name(std::string_view chat_template);
 
+/// Error(bad_input) that begins with `where`: the form is not known, or not written by this version.
+void check_chat_form(std::string_view chat_template, const std::string& where);
+
 /// Writes the turns in the form of the template, up to where the answer begins. `date` is for the forms that state it,
 /// as "2025-08-05". Error(bad_input) that begins with `where`: the form is not known or not written by this version, or
 /// it has no place for such turns.

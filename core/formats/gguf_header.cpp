@@ -9,6 +9,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/header_bytes.h"
+#include "core/formats/open_file.h"
 
 namespace stormcell {
 namespace {
@@ -208,6 +209,13 @@ std::optional<uint64_t> GgufPlace::bytes() const {
 
 GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPlace&&)>& see, GgufListTaker* taker) {
   return GgufHeaderReader(bytes, see, taker).read();
+}
+
+bool has_gguf_mark(const std::string& path) {
+  constexpr std::string_view kMark = "GGUF";
+  const OpenFile file = OpenFile::open_regular(path);
+  HeaderBytes bytes(file);
+  return bytes.rest() >= kMark.size() && is_gguf(bytes.take_text(kMark.size(), kMark.size()));
 }
 
 }  // namespace stormcell

@@ -69,5 +69,7 @@ GgufHeader read_gguf_header(HeaderBytes& bytes, const std::function<void(GgufPla
                             GgufListTaker* taker = nullptr);
 
 inline bool is_gguf(std::string_view content) { return content.starts_with("GGUF"); }
+/// True of a file that begins so, whatever its name is. Error(bad_input) if it cannot be read.
+bool has_gguf_mark(const std::string& path);
 
 }  // namespace stormcell

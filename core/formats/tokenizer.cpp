@@ -10,6 +10,8 @@
 #include "core/base/error.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/file_text.h"
+#include "core/formats/gguf_header.h"
+#include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
 #include "core/formats/sentencepiece_model.h"
 #include "core/formats/tokenizer_config.h"
@@ -98,6 +100,23 @@ std::shared_ptr<const Tokenizer> Tokenizer::open_if_present(const std::string& f
       bad_input(other, "is a tokenizer of a kind that is not in this version",
                 "put tokenizer.json or tokenizer.model beside it, or give token ids as .npy or .safetensors");
   return nullptr;
+}
+
+std::shared_ptr<const Tokenizer> Tokenizer::open_at(const std::string& path, FrameRule rule) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return open(path, rule);
+  if (!has_entry(path)) bad_input(path, "no such file", "name a tokenizer.json, tokenizer.model, GGUF file or folder");
+  if (has_gguf_mark(path)) {
+    const OpenFile file = OpenFile::open_regular(path);
+    HeaderBytes header(file);
+    return from_gguf(header);
+  }
+  const std::string content = content_of(path).value_or(std::string());
+  const fs::path parent = fs::path(path).parent_path();
+  const TokenizerConfig config = read_tokenizer_config(parent.empty() ? "." : parent.string());
+  const size_t begin = content.find_first_not_of(" \t\r\n");
+  if (begin != std::string::npos && content[begin] == '{') return from_json(content, path, rule, config);
+  return from_sentencepiece(content, path, rule, config);
 }
 
 std::vector<int32_t> Tokenizer::encode_typed(std::string_view, std::span<const TextRange>) const {

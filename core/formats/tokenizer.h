@@ -26,7 +26,10 @@ class Tokenizer {
   /// tokenizer_config.json. `rule` is the family's. Error(bad_input) if the folder has none, or one whose ids would
   /// differ from those of other programs.
   static std::shared_ptr<const Tokenizer> open(const std::string& folder, FrameRule rule = {});
-  /// The same, but null when the folder has none.
+  /// Opens the tokenizer of a folder, of a tokenizer.json, a SentencePiece model or a GGUF file. Files are known by their
+  /// content.
+  static std::shared_ptr<const Tokenizer> open_at(const std::string& path, FrameRule rule = {});
+  /// The same as open(), but null when the folder has none.
   static std::shared_ptr<const Tokenizer> open_if_present(const std::string& folder, FrameRule rule = {});
   /// Makes it from the bytes of a SentencePiece model; `where` names it in errors.
   static std::shared_ptr<Tokenizer> from_sentencepiece(std::string_view model, const std::string& where,

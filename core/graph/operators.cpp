@@ -7,8 +7,8 @@ namespace stormcell {
 
 extern const Operator kEmbedding, kLinear, kGroupedLinear, kGroupedConv2d, kSeparableConv2d, kGroupedResidualBlocks,
     kGroupedLayerNorm, kRmsNorm, kActivation, kAdd, kMultiply, kScale, kAttention, kRotary, kPositions, kRoute,
-    kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kExtent, kAddConstant, kEndSequences, kAllSet,
-    kBranchesEmpty, kBranchesFull, kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand,
+    kScatter, kGather, kConv2d, kPool, kReduce, kBroadcast, kArgmax, kSample, kExtent, kAddConstant, kEndSequences,
+    kAllSet, kBranchesEmpty, kBranchesFull, kStateFill, kStateWrite, kStatePut, kCompact, kMembers, kPack, kExpand,
     kChoiceWeight, kZeros, kResize, kUnfold, kFold, kPixelShuffle, kConcat, kStandardize, kSquaredDistance,
     kResidualBlocks, kLayerNorm, kMergeCells, kWindowAttention, kGuard, kRepeat, kExchangeDecision, kExchangeRows,
     kExchangeBack;
@@ -33,6 +33,7 @@ constexpr std::array kOperators = {
     &kReduce,
     &kBroadcast,
     &kArgmax,
+    &kSample,
     &kRoute,
     &kScatter,
     &kGather,

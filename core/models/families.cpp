@@ -41,7 +41,9 @@ constexpr Family kFamilies[] = {
 };
 }  // namespace
 
-Graph Architecture::generate(WeightCatalog&, bool) const { failed("generate", "this family does not decode"); }
+Graph Architecture::generate(WeightCatalog&, const DecodingForm&) const {
+  failed("generate", "this family does not decode");
+}
 
 std::span<const Family> families() { return kFamilies; }
 

@@ -24,9 +24,8 @@ class Architecture {
   /// `picture`: the size that the graph is built for, one of those that describe() states; families without pictures
   /// pass over it.
   virtual Graph forward(WeightCatalog& weights, PictureSize picture) const = 0;
-  /// Decodes greedily; called only where describe() says that the model generates. `with_logits`: those of every token
-  /// are an output, too.
-  virtual Graph generate(WeightCatalog& weights, bool with_logits) const;
+  /// Decodes; called only where describe() says that the model generates.
+  virtual Graph generate(WeightCatalog& weights, const DecodingForm& form) const;
   /// The distribution of a seeded weight: as in the reference, except where a comment says so.
   virtual Initialisation initialisation(std::string_view weight) const = 0;
   /// The tokens before and after a text if the tokenizer's files do not mention them.

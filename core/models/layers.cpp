@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "core/base/number_format.h"
+#include "core/graph/sampling.h"
 
 namespace stormcell {
 
@@ -126,6 +127,12 @@ void LayerBuilder::put(ValueId state, ValueId rows, ValueId at, const std::strin
 
 void LayerBuilder::count(ValueId state, const std::string& name) {
   write(state, value("add_constant", {state}, {{"value", int64_t{1}}}, name + ".next"), name);
+}
+
+ValueId LayerBuilder::next_token(ValueId scores, ValueId turn, const std::optional<SamplingRule>& rule) {
+  if (!rule) return value("argmax", {scores}, {}, "next");
+  if (item_ == kNone) item_ = input("item", DType::i32, space_of(scores), {}, InputRole::item);
+  return value("sample", {scores, item_, turn}, sampling_attributes(*rule), "next");
 }
 
 LayerBuilder::Ended LayerBuilder::end(ValueId next, ValueId done, const std::vector<int32_t>& ends, int32_t pad) {

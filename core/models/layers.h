@@ -2,11 +2,13 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/cell/sampling.h"
 #include "core/graph/builder.h"
 #include "core/models/weight_catalog.h"
 
@@ -88,7 +90,10 @@ class LayerBuilder : public GraphBuilder {
   void keep_logits(ValueId kept, ValueId logits, SpaceId step, ValueId at) {
     if (kept != kNone) put(kept, broadcast_to(logits, step, "logits.cell"), at, "logits.keep");
   }
-  /// Ids to write and to read next, from the best token. A finished sequence writes -1 and reads `pad`; one that writes
+  /// The next token of each sequence, i32 over its space: that of the largest score, or one that is drawn by `rule`.
+  /// `turn`: i32, how many tokens it has written.
+  ValueId next_token(ValueId scores, ValueId turn, const std::optional<SamplingRule>& rule);
+  /// Ids to write and to read next, from the next token. A finished sequence writes -1 and reads `pad`; one that writes
   /// any of `ends` is finished from then on. Returns {written, read, done}.
   struct Ended {
     ValueId written, read, done;
@@ -97,6 +102,7 @@ class LayerBuilder : public GraphBuilder {
 
  private:
   WeightCatalog& catalog_;
+  ValueId item_ = kNone;  // the input that draws know a sequence by
 };
 
 }  // namespace stormcell

@@ -134,7 +134,8 @@ class MixtralBuilder : public LayerBuilder {
   /// Computes the prompt in one pass, which gives the first token, then one token a turn. A sequence's caches hold only
   /// its real cells: masked cells are not computed, and each sequence decodes at its own place, behind the cells that
   /// it has already (at most P).
-  Graph generate(bool with_logits) {
+  Graph generate(const DecodingForm& form) {
+    sampling_ = form.sampling;
     const Dim most = symbol(kDecoderLength);
     const SpaceId step = dense_space("step", sequences_, 1),
                   cache = dense_space("cache", sequences_, symbol(kPastLength) + symbol(kLength) + most),
@@ -153,7 +154,8 @@ class MixtralBuilder : public LayerBuilder {
     fill(done, 0, "done.start");
     fill(turn, 0, "turn.start");
     fill(generated, -1, "written.start");
-    if (with_logits) fill(kept_logits_ = state("kept_logits", DType::f32, written, {s_.vocabulary}), 0, "logits.start");
+    if (form.with_logits)
+      fill(kept_logits_ = state("kept_logits", DType::f32, written, {s_.vocabulary}), 0, "logits.start");
 
     const ValueId real = value("compact", {mask_}, {}, "prompt");
     const ValueId ids = pack(ids_, real, sequences_), ones = pack(mask_, real, sequences_);
@@ -173,7 +175,7 @@ class MixtralBuilder : public LayerBuilder {
     end_body({finished});
     add_region("repeat", {}, {{"most", std::string(kDecoderLength) + "+-1"}}, "decode");
     output(kGenerated, generated);
-    if (with_logits) output(kLogits, kept_logits_);
+    if (form.with_logits) output(kLogits, kept_logits_);
     return finish();
   }
 
@@ -189,9 +191,9 @@ class MixtralBuilder : public LayerBuilder {
     return value("linear", {hidden, head}, {}, "lm_head");
   }
 
-  /// The best next token of each sequence: written, kept to be read, and whether all have ended.
+  /// The next token of each sequence: written, kept to be read, and whether all have ended.
   ValueId emit(ValueId hidden, ValueId token, ValueId done, ValueId turn, ValueId generated, SpaceId step) {
-    const ValueId scores = logits(rms_norm(hidden, "model.norm", s_.eps)), next = value("argmax", {scores}, {}, "next");
+    const ValueId scores = logits(rms_norm(hidden, "model.norm", s_.eps)), next = next_token(scores, turn, sampling_);
     keep_logits(kept_logits_, scores, step, turn);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, broadcast_to(ended.written, step, "written.cell"), turn, "write");
@@ -265,6 +267,7 @@ class MixtralBuilder : public LayerBuilder {
   }
 
   const Settings& s_;
+  std::optional<SamplingRule> sampling_;
   SpaceId sequences_, tokens_;
   ValueId ids_, mask_, places_ = kNone, kept_logits_ = kNone;
   std::vector<Memory> caches_;
@@ -280,10 +283,11 @@ class Mixtral final : public Architecture {
     model.tokens = s_.tokens;
     model.has_decoder = true;
     model.generates = s_.head;
+    if (s_.head) model.answer = {Task::language, std::string(kLogits), 0};
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return MixtralBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights, bool with_logits) const override {
-    return MixtralBuilder(s_, weights).generate(with_logits);
+  Graph generate(WeightCatalog& weights, const DecodingForm& form) const override {
+    return MixtralBuilder(s_, weights).generate(form);
   }
   Initialisation initialisation(std::string_view name) const override {
     return name.ends_with("norm.weight") ? Initialisation{1, 0} : Initialisation{0, s_.deviation};

@@ -13,6 +13,7 @@
 #include "core/base/error.h"
 #include "core/base/progress.h"
 #include "core/cell/picture_size.h"
+#include "core/cell/sampling.h"
 #include "core/graph/graph.h"
 #include "core/weights/weight_source.h"
 
@@ -41,18 +42,25 @@ inline constexpr std::string_view kEncoderHidden = "encoder_hidden", kDecoderHid
 /// tokens, and the most cells that one of them has already.
 inline constexpr std::string_view kSequences = "N", kLength = "T", kDecoderLength = "U", kPastLength = "P";
 
+/// How a model decodes.
+struct DecodingForm {
+  bool with_logits = false;              ///< the logits of every token are an output, too
+  std::optional<SamplingRule> sampling;  ///< nothing: greedily, the token of the largest logit
+};
+
 /// The task of a model's answers, if the data's labels can judge them. Each task has a row in core/quality/tasks.cpp.
 enum class Task : uint8_t {
   none,              ///< no data can judge the answers
   classification,    ///< one class of each item
   super_resolution,  ///< an enlarged picture of each
   segmentation,      ///< one class of each pixel
+  language,          ///< the next token of a text, at each of its places
 };
 /// The output of the forward graph that answers.
 struct TaskAnswer {
   Task task = Task::none;
   std::string output;  ///< [items, classes]: the largest number is the answer; [items, height, width, classes]: of each
-                       ///< pixel; or pictures [items, height, width, channels], 0 to 1
+      ///< pixel; [tokens, vocabulary]: of each place; or pictures [items, height, width, channels], 0 to 1
   int64_t classes = 0;  ///< of a classification, of a segmentation
 };
 
@@ -87,6 +95,7 @@ struct Model {
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null if the folder has none, or one that cannot be used
   /// why it cannot be used: thrown if text is needed; token ids need no tokenizer
   std::optional<Error> tokenizer_fault;
+  std::string text_place;  ///< the file or folder that has the tokenizer and the template of chats; empty: none
   std::shared_ptr<const WeightSource> weights;
   std::vector<std::string> classes;  ///< names of the labels that data may give, by their numbers; empty: it knows none
   std::vector<InputSpec> inputs;     ///< inputs of the forward graph that the data must have
@@ -98,10 +107,14 @@ struct Model {
   /// The forward graph for pictures of a size; 0x0, and `picture`: `forward`. Error(bad_input) that names the model if
   /// it takes none of that size.
   std::shared_ptr<const Graph> forward_for(PictureSize size) const;
-  /// The graph that decodes greedily; the symbol U is the most new tokens. Empty if the model cannot generate.
-  std::function<std::shared_ptr<const Graph>()> generate;
+  /// Builds the graph that decodes, over the same weights. Empty if the model cannot generate. Ask generate().
+  std::function<std::shared_ptr<const Graph>(const DecodingForm&)> build_generate;
+  /// The graph that decodes; the symbol U is the most new tokens.
+  std::shared_ptr<const Graph> generate(const DecodingForm& form = {}) const { return build_generate(form); }
   /// The same with one output more, the logits that each token was chosen by: what verification looks at.
-  std::function<std::shared_ptr<const Graph>()> generate_with_logits;
+  std::shared_ptr<const Graph> generate_with_logits(const std::optional<SamplingRule>& sampling = {}) const {
+    return build_generate({.with_logits = true, .sampling = sampling});
+  }
 
   /// Names the weight files that were written to since they were opened, a sentence each. Empty: it has no files.
   std::function<std::vector<std::string>()> changed_files;
@@ -119,6 +132,7 @@ struct ModelOptions {
   bool allow_nonfinite = false;  ///< NaN and infinite weights become a warning
   uint64_t seed = 0;             ///< of seeded weights
   DType preset_dtype = DType::f32;
+  std::string tokenizer;  ///< a file or folder in the place of the model's own (Tokenizer::open_at); empty: the model's
   std::string resources;  ///< folder with demos/; empty: resources_folder()
   Progress progress;
 };

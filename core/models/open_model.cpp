@@ -60,14 +60,10 @@ void add_graphs(Model& model, std::shared_ptr<const Architecture> architecture,
     model.build_forward = [architecture, catalog](PictureSize size) {
       return std::make_shared<const Graph>(architecture->forward(*catalog, size));
     };
-  if (model.generates) {
-    model.generate = [architecture, catalog] {
-      return std::make_shared<const Graph>(architecture->generate(*catalog, false));
+  if (model.generates)
+    model.build_generate = [architecture, catalog](const DecodingForm& form) {
+      return std::make_shared<const Graph>(architecture->generate(*catalog, form));
     };
-    model.generate_with_logits = [architecture, catalog] {
-      return std::make_shared<const Graph>(architecture->generate(*catalog, true));
-    };
-  }
   count_weights(model);
 }
 
@@ -92,6 +88,7 @@ WeightOrigin origin_of(const Config& config, std::string_view otherwise) {
 
 /// Token ids need no tokenizer, so one that cannot be used does not stop such a run.
 void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
+  model.text_place = folder;
   try {
     model.tokenizer = Tokenizer::open_if_present(folder, rule);
   } catch (const Error& error) {
@@ -99,6 +96,12 @@ void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
     model.tokenizer_fault = error;
     model.warnings.push_back(std::string(error.what()) + "; token ids need no tokenizer");
   }
+}
+
+/// A tokenizer that was asked for has to be usable.
+void open_given_tokenizer(Model& model, const std::string& path, FrameRule rule) {
+  model.tokenizer = Tokenizer::open_at(path, rule);
+  model.text_place = path;
 }
 
 std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& options) {
@@ -143,7 +146,10 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
       std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
       return once->text;
     };
-  open_tokenizer(*model, place.empty() ? "." : place.string(), architecture->frame_rule());
+  if (options.tokenizer.empty())
+    open_tokenizer(*model, place.empty() ? "." : place.string(), architecture->frame_rule());
+  else
+    open_given_tokenizer(*model, options.tokenizer, architecture->frame_rule());
   return model;
 }
 
@@ -186,6 +192,7 @@ std::shared_ptr<Model> open_preset(const std::string& name, const ModelOptions& 
                                              stated_by(config_json)));
   model->fingerprint = fingerprint_of(
       model->config, "seeded " + std::to_string(options.seed) + " " + std::string(to_text(options.preset_dtype)));
+  if (!options.tokenizer.empty()) open_given_tokenizer(*model, options.tokenizer, architecture->frame_rule());
   return model;
 }
 

@@ -145,7 +145,7 @@ class SwitchBuilder : public LayerBuilder {
     return finish();
   }
 
-  Graph generate(bool with_logits) {
+  Graph generate(const DecodingForm& form) {
     encoder();
     step_space_ = dense_space("step", sequences_, 1);
     const SpaceId cache = dense_space("cache", sequences_, symbol(kDecoderLength)),
@@ -166,8 +166,8 @@ class SwitchBuilder : public LayerBuilder {
     fill(done, 0, "start.done");
     fill(step, 0, "start.place");
     fill(generated, -1, "start.written");
-    const ValueId kept = with_logits ? state("kept_logits", DType::f32, written, {s_.vocabulary}) : kNone;
-    if (with_logits) fill(kept, 0, "start.logits");
+    const ValueId kept = form.with_logits ? state("kept_logits", DType::f32, written, {s_.vocabulary}) : kNone;
+    if (form.with_logits) fill(kept, 0, "start.logits");
 
     begin_body();
     ValueId x = value("embedding", {broadcast_to(token, step_space_, "token.cell"), table("decoder")}, {},
@@ -179,7 +179,7 @@ class SwitchBuilder : public LayerBuilder {
       x = feed_forward(x, block + ".layer.2", is_sparse(i, s_.decoder_sparse_layers), "decoder");
     }
     x = last(rms_norm(x, "decoder.final_layer_norm", s_.eps), "decoder.hidden");
-    const ValueId scores = logits(x), next = value("argmax", {scores}, {}, "next");
+    const ValueId scores = logits(x), next = next_token(scores, step, form.sampling);
     keep_logits(kept, scores, step_space_, step);
     const Ended ended = end(next, done, s_.tokens.ends, std::max(0, s_.tokens.pad));
     put(generated, broadcast_to(ended.written, step_space_, "written.cell"), step, "write");
@@ -189,7 +189,7 @@ class SwitchBuilder : public LayerBuilder {
     end_body({value("all_set", {ended.done}, {}, "all_done")});
     add_region("repeat", {}, {{"most", std::string(kDecoderLength)}}, "decode");
     output(kGenerated, generated);
-    if (with_logits) output(kLogits, kept);
+    if (form.with_logits) output(kLogits, kept);
     return finish();
   }
 
@@ -294,8 +294,8 @@ class SwitchTransformer final : public Architecture {
     model.unsupported = s_.unsupported;
   }
   Graph forward(WeightCatalog& weights, PictureSize) const override { return SwitchBuilder(s_, weights).forward(); }
-  Graph generate(WeightCatalog& weights, bool with_logits) const override {
-    return SwitchBuilder(s_, weights).generate(with_logits);
+  Graph generate(WeightCatalog& weights, const DecodingForm& form) const override {
+    return SwitchBuilder(s_, weights).generate(form);
   }
 
   /// As in the reference, except for the router: there the classifier is drawn with deviation 1, which gives logits of

@@ -95,7 +95,9 @@ void QualityMeter::compare(const JudgedPlans& judged, QualityFigures& figures) c
   figures.better = figures.worse = 0;
   for (const auto& [item, value] : values_of_items(*task_, after->second.scores)) {
     const auto at = of_item.find(item);
-    if (at == of_item.end() || std::fabs(at->second - value) <= task_->least_change) continue;
+    if (at == of_item.end()) continue;
+    const double least = task_->least_change * (task_->change_is_share ? std::fabs(at->second) : 1);
+    if (std::fabs(at->second - value) <= least) continue;
     ++((value > at->second) == task_->more_is_better ? *figures.better : *figures.worse);
   }
 }

@@ -55,7 +55,8 @@ struct QualityTask {
   std::string_view counts;    ///< word for what `part` counts, in a sentence: "right"; empty: it counts nothing
   bool more_is_better;
   Mean mean;
-  double least_change;  ///< of an item's value: smaller changes are rounding
+  double least_change;           ///< of an item's value: smaller changes are rounding
+  bool change_is_share = false;  ///< least_change is a share of the value
   double (*value)(double part, double whole);
   /// 95 % interval over the items; empty if there are too few.
   std::optional<std::array<double, 2>> (*ci95)(std::span<const ItemScore> scores);
@@ -93,6 +94,8 @@ const QualityTask* quality_task(Task task);
 
 /// classification.cpp
 std::unique_ptr<TaskJudge> judge_classes(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
+/// language.cpp
+std::unique_ptr<TaskJudge> judge_language(const Model& model, const Dataset& data, std::vector<std::string>& warnings);
 /// segmentation.cpp
 std::unique_ptr<TaskJudge> judge_class_maps(const Model& model, const Dataset& data,
                                             std::vector<std::string>& warnings);

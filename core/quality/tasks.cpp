@@ -71,6 +71,23 @@ std::optional<std::array<double, 2>> drawn_iou(std::span<const ItemScore> scores
 
 constexpr double kIouRounding = 0.001;  // a pixel in a thousand
 
+/// Takes the sum of -log p over tokens. An exponent above this has no double.
+double perplexity(double nats, double tokens) {
+  constexpr double kMostExponent = 700;
+  return tokens > 0 ? std::exp(std::min(nats / tokens, kMostExponent)) : 0;
+}
+
+/// Draws sequences, each with all of its tokens.
+std::optional<std::array<double, 2>> drawn_perplexity(std::span<const ItemScore> scores) {
+  return bootstrap_interval(scores.size(), [&](std::span<const size_t> drawn) {
+    double part = 0, whole = 0;
+    for (const size_t at : drawn) part += scores[at].part, whole += scores[at].whole;
+    return perplexity(part, whole);
+  });
+}
+
+constexpr double kPerplexityRounding = 0.001;  // of its value
+
 constexpr QualityTask kTasks[] = {
     {.task = Task::classification,
      .name = "classification",
@@ -108,6 +125,19 @@ constexpr QualityTask kTasks[] = {
      .value = share,
      .ci95 = drawn_iou,
      .judge = judge_class_maps},
+    {.task = Task::language,
+     .name = "language",
+     .measure = "perplexity",
+     .unit = "",
+     .interval = "bootstrap",
+     .counts = "",
+     .more_is_better = false,
+     .mean = Mean::none,
+     .least_change = kPerplexityRounding,
+     .change_is_share = true,
+     .value = perplexity,
+     .ci95 = drawn_perplexity,
+     .judge = judge_language},
 };
 
 }  // namespace

@@ -54,6 +54,9 @@ struct CompileOptions {
   /// of a rank of a distributed plan, which must outlive it: how it meets the others
   Communicator* communicator = nullptr;
   SentRows rows = SentRows::lent;
+  /// Submissions end before each turn of a repeat, so that the host sees what the turn before it wrote. A device that
+  /// cannot leave a repeat ignores it: its layout says so.
+  bool end_turns = false;
 };
 
 struct DeviceInfo {
@@ -87,6 +90,7 @@ struct ExecutableLayout {
   std::vector<WeightHandle> always;                   ///< weights that must be loaded before a submission
   IdVector<GuardId, std::vector<WeightHandle>> lazy;  ///< weights that its fallback reads, and nothing but fallbacks
   std::vector<PartSite> sites;                        ///< under a budget, ascending: steps that read parts
+  bool ends_turns = false;                            ///< as CompileOptions::end_turns asked
   SegmentTree segments;
   int32_t most_events = 0;  ///< room for events behind the status
   IdVector<RouterId, RecordLayout> records;

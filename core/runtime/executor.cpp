@@ -212,7 +212,7 @@ void Executor::run_batch(const InputValues& inputs, const Bindings& bindings, co
     stage_all_replayed(bindings, options);
     stage_sequences(inputs, bindings, options, result);
     const StatusArea came = this->came();
-    execute(came, result);
+    execute(came, bindings, options, result);
     read_status(came, result);
     check_replayed(came, options);
     if (copy_results(came, bindings, options, result)) copies_.synchronize(*stream_);
@@ -238,7 +238,8 @@ void Executor::publish_weights() {
 }
 
 /// Again from where the device waits until the end is reached.
-void Executor::execute(const StatusArea& came, ExecutionResult& result) {
+void Executor::execute(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
+                       ExecutionResult& result) {
   struct EndUse {
     Executor& executor;
     bool done = false;
@@ -254,6 +255,8 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     }
   } use{*this};
   if (waves_) waves_->begin();
+  heard_ = 0, told_ms_ = 0;
+  bool stopped = false;
   const auto begin = std::chrono::steady_clock::now();
   for (;;) {
     publish_weights();
@@ -264,6 +267,10 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     copies_.synchronize(*stream_);
     use.now();
     if (came.status->code == ExecutionStatus::done) break;
+    if (came.status->code == ExecutionStatus::turn && !tell_turns(bindings, options)) {
+      stopped = true;
+      break;
+    }
     if (came.status->code == ExecutionStatus::failed) {
       const StepFailure& failure = came.status->failure;
       throw_failure(failure.node == kNone ? std::string_view("plan") : program_->graph->node(failure.node).name,
@@ -274,11 +281,42 @@ void Executor::execute(const StatusArea& came, ExecutionResult& result) {
     bring_what_is_missing(came, result);
   }
   use.done = true;
-  result.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+  result.milliseconds =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count() - told_ms_;
+  if (!stopped)
+    tell_turns(bindings, options);
+  else if (waves_)
+    weights_.drop_waiting();
+}
+
+/// Tells the listener of all places that were written since it heard last. A column that nobody wrote is still to come.
+/// Returns false if the listener wants no more.
+bool Executor::tell_turns(const Bindings& bindings, const ExecuteOptions& options) {
+  if (!options.turns) return true;
+  for (size_t i = 0; i < program_->outputs.size(); ++i) {
+    if (program_->graph->outputs[i].name != options.turn_output) continue;
+    const Operand& o = program_->operands[program_->outputs[i]];
+    const int64_t places = program_->dims[o.per_parent].evaluate(bindings),
+                  rows = program_->dims[o.rows].evaluate(bindings);
+    const DeviceAddress from = executable_->address(program_->outputs[i]);
+    column_.resize(places > 0 ? rows / places : 0);
+    for (; heard_ < places; ++heard_) {
+      for (size_t s = 0; s < column_.size(); ++s)
+        copies_.to_host(*stream_, &column_[s], from + (static_cast<int64_t>(s) * places + heard_) * 4, 4);
+      copies_.synchronize(*stream_);
+      if (std::ranges::all_of(column_, [](int32_t value) { return value < 0; })) break;
+      const auto begin = std::chrono::steady_clock::now();
+      const bool more = options.turns->hear(column_);
+      told_ms_ += std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+      if (!more) return false;
+    }
+  }
+  return true;
 }
 
 /// Serves a fallback whose weights are not there yet, branches whose parts are not, and rows for other ranks.
 void Executor::bring_what_is_missing(const StatusArea& came, ExecutionResult& result) {
+  if (came.status->code == ExecutionStatus::turn) return;  // nothing is missing
   if (came.status->code == ExecutionStatus::exchange) {
     exchange_->run(came, executable_->status(), *stream_, progress_.cancel);
     ++result.exchanges;

@@ -56,6 +56,15 @@ struct ReplayedDecision {
   std::vector<int32_t> choice;    ///< [cells, fan_out]
   std::vector<int32_t> ancestor;  ///< [cells] row in the dense space; empty: row after row
 };
+/// Hears what a plan writes turn by turn.
+class TurnListener {
+ public:
+  virtual ~TurnListener() = default;
+  /// One number of each sequence, at the next place; -1: it has ended. Returns false if the plan is to end here: then
+  /// the states and outputs are those of the turns so far. Throws what ends the batch.
+  virtual bool hear(std::span<const int32_t> written) = 0;
+};
+
 /// Choices by router of the program, then execution. A router without any decides freely.
 using ReplayedDecisions = IdVector<RouterId, std::vector<ReplayedDecision>>;
 
@@ -81,6 +90,10 @@ struct ExecuteOptions {
   /// Sequences of the store, one for each of the batch. The execution continues their states. If it fails, their states
   /// are as before. Empty: fresh sequences, which end with the execution, or a program without states in pages.
   std::span<const SequenceId> sequences = {};
+  /// Hears of the output `turn_output`, i32 over the cells of sequences, -1 where nothing was written: after each turn
+  /// where the layout ends_turns, else at the end of the batch. Null: nobody does.
+  TurnListener* turns = nullptr;
+  std::string_view turn_output = {};
 };
 
 class Executor {
@@ -120,7 +133,9 @@ class Executor {
   void leave_sequences(const ExecuteOptions& options);
   void run_batch(const InputValues& inputs, const Bindings& bindings, const ExecuteOptions& options,
                  ExecutionResult& result);
-  void execute(const StatusArea& came, ExecutionResult& result);
+  void execute(const StatusArea& came, const Bindings& bindings, const ExecuteOptions& options,
+               ExecutionResult& result);
+  bool tell_turns(const Bindings& bindings, const ExecuteOptions& options);
   void bring_what_is_missing(const StatusArea& came, ExecutionResult& result);
   void publish_weights();
   int64_t status_bytes() const { return StatusArea::bytes(*program_); }
@@ -157,6 +172,9 @@ class Executor {
   DeviceAddress table_at_;
   std::vector<WeightHandle> in_use_;  // parts that the submission may use
   std::vector<LabelInput> labels_;
+  int64_t heard_ = 0;                                // places of the turn output that were told
+  double told_ms_ = 0;                               // time of the listener, which is none of the execution
+  std::vector<int32_t> column_;                      // one of them, of all sequences
   std::byte* records_ = nullptr;                     // as copies_ has brought them
   IdVector<RouterId, std::vector<int32_t>> staged_;  // choices as they go to the device and as it leaves them
   std::optional<RetainedWeights> retained_;

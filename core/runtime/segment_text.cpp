@@ -73,9 +73,12 @@ std::string SegmentWords::contents() const {
 
 SegmentWords words_of(const Segment& s, const Program& program) {
   static constexpr const char* kKinds[] = {"leaf", "program", "branch", "taken", "fallback", "repeat"};
-  static constexpr const char* kEnds[] = {"", "weights of the fallback behind it",
+  static constexpr const char* kEnds[] = {"",
+                                          "weights of the fallback behind it",
                                           "parts of the branches that were chosen",
-                                          "parts of the branches that are left", "an exchange between ranks"};
+                                          "parts of the branches that are left",
+                                          "an exchange between ranks",
+                                          "a turn"};
   SegmentWords words;
   words.kind = row_of(kKinds, s.kind);
   words.ends = row_of(kEnds, s.ends);

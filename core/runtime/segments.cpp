@@ -57,6 +57,9 @@ class Cutting {
       const Step& step = program_.steps[s];
       if (step.kind == StepKind::need_weights && !layout.lazy[step.guard].empty()) end_before(s, SegmentEnd::fallback);
       if (step.kind == StepKind::send) end_before(s + 1, SegmentEnd::exchange);
+      // Before the first turn, and behind each of them: the last leaf of a turn ends where the repeat does.
+      if (step.kind == StepKind::repeat_end && layout.ends_turns)
+        end_before(step.target, SegmentEnd::turn), end_before(s + 1, SegmentEnd::turn);
       if (step.kind == StepKind::kernel && !step.outputs.empty() && decisions.contains(step.outputs[0]))
         end_before(s + 1, SegmentEnd::route);
     }

@@ -28,6 +28,7 @@ enum class SegmentEnd : uint8_t {
   route,     ///< a router has chosen branches whose parts may be missing: the host learns which
   wave,      ///< parts of some branches of the step may be missing: the same leaf is resumed
   exchange,  ///< rows go to other ranks: a submission always ends here, and the next leaf takes what arrived
+  turn,      ///< a turn of a repeat begins: where the layout ends_turns, a submission always ends here
 };
 
 struct Segment {

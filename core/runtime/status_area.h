@@ -25,6 +25,7 @@ struct ExecutionStatus {
     needs_weights = 1,
     exchange = 2,
     failed = 3,  ///< no step behind the one that failed has run, and no submission goes on from here
+    turn = 4,    ///< a turn of a repeat begins: ExecutableLayout::ends_turns
   };
   int32_t code = done;
   int32_t leaf = 0;    ///< the leaf where it waits(), to go on with at the turns that StatusArea::turns has
@@ -36,7 +37,7 @@ struct ExecutionStatus {
   StepFailure failure;      ///< failed: the first one
 
   /// The host has to do something before a submission goes on.
-  bool waits() const { return code == needs_weights || code == exchange; }
+  bool waits() const { return code == needs_weights || code == exchange || code == turn; }
   /// Ends the execution at a node; one that has failed before keeps its failure.
   void fail(NodeId node, const StepFailure& why) {
     if (code == failed) return;

@@ -1,16 +1,12 @@
 #include "core/sheet/text_parts.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 
 #include "core/base/error.h"
 #include "core/formats/chat_form.h"
-#include "core/formats/file_text.h"
+#include "core/formats/chat_template.h"
 #include "core/formats/header_bytes.h"
-#include "core/formats/json_fields.h"
-#include "core/formats/json_file.h"
 #include "core/formats/json_walk.h"
 #include "core/formats/open_file.h"
 
@@ -19,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr uint64_t kMostTokenizerHead = uint64_t{64} << 20;
-constexpr size_t kMostTemplate = size_t{4} << 20, kMostTokenizerConfig = size_t{8} << 20;
 
 /// Stops where the vocabulary begins: it is nearly all of the file.
 class TokenizerVisitor : public JsonVisitor {
@@ -53,27 +48,6 @@ void passing_over(const auto& action) {
   }
 }
 
-std::string template_in(const nlohmann::json& config) {
-  const nlohmann::json& found = value_at(config, "chat_template");
-  if (found.is_string()) return found.get<std::string>();
-  // Several by name; the default one is used.
-  if (found.is_array())
-    for (const nlohmann::json& one : found)
-      if (text_at(one, "name") == "default" || found.size() == 1) return text_at(one, "template");
-  return {};
-}
-
-std::string template_of(const fs::path& folder) {
-  std::string found;
-  if (has_entry((folder / "chat_template.jinja").string()))
-    passing_over([&] { found = read_file_text((folder / "chat_template.jinja").string(), kMostTemplate); });
-  for (const char* name : {"chat_template.json", "tokenizer_config.json"}) {
-    if (!found.empty() || !has_entry((folder / name).string())) continue;
-    passing_over([&] { found = template_in(read_json_file((folder / name).string(), {kMostTokenizerConfig, 64})); });
-  }
-  return found;
-}
-
 }  // namespace
 
 std::string chat_form(std::string_view chat_template) {
@@ -100,7 +74,7 @@ TextParts text_parts_of(const std::string& folder) {
   for (const Other& other : kOthers)
     if (parts.tokenizer.empty() && has_entry((place / other.file).string()))
       parts.tokenizer = std::string(other.kind) + " (" + other.file + ")";
-  parts.chat_template = chat_form(template_of(place));
+  passing_over([&] { parts.chat_template = chat_form(chat_template_of(folder).text); });
   return parts;
 }
 

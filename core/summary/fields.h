@@ -289,6 +289,13 @@ void fields(auto& v, Of<RunSummaryFigures> auto& f) {
   v.shared("decode", f.decode);
 }
 
+void fields(auto& v, Of<SamplingFigures> auto& s) {
+  v("seed", s.seed);
+  v("temperature", s.temperature);
+  v("top_k", s.top_k);
+  v("top_p", s.top_p);
+}
+
 void fields(auto& v, Of<GenerateFigures> auto& f) {
   v.schema("generate", f.version);
   v("model", f.model);
@@ -300,9 +307,13 @@ void fields(auto& v, Of<GenerateFigures> auto& f) {
   v("tokens", f.tokens);
   v("tokens_per_s", f.tokens_per_s);
   v("latency_ms", f.latency_ms);
+  v("first_token_ms", f.first_token_ms);
+  v("token_ms", f.token_ms);
+  v("sampling", f.sampling);
   v.group("stopped", [&](auto& why) {
     why("eos", f.stopped_eos);
     why("length", f.stopped_length);
+    why("text", f.stopped_text);
   });
   v("accuracy", f.accuracy);
   v("routing", f.routing);
@@ -310,6 +321,8 @@ void fields(auto& v, Of<GenerateFigures> auto& f) {
   v.text_or_null("session", f.session);
   v.positive_or_null("session_run", f.session_run);
   v.decoded("outputs", f.ids, f.texts);
+  v.text_or_null("chat", f.chat);
+  v("prompts", f.prompts);
   v("states", f.states);
   v("weight_budget", f.weight_budget);
   v("weights_read", f.weights_read);

@@ -122,7 +122,7 @@ struct PassReport {
   std::map<std::string, std::string> parameters;  ///< its findings
   std::optional<double> speedup_own;              ///< the plan with it against the plan without it
   std::optional<std::array<double, 2>> speedup_own_ci95;
-  bool left_out = false;  ///< it could be applied, and lost, or its plan is not equal to the model
+  bool left_out = false;     ///< it could be applied, and lost, or its plan is not equal to the model
   std::string differs = {};  ///< what a proof found in its plan that is not equal to the model; empty: nothing
   /// The routers that the pass takes for constant; counted if the baseline ran the batches that were not profiled.
   std::vector<HeldOutRouter> held_out = {};
@@ -287,6 +287,13 @@ struct RunSummaryFigures {
   bool knows_spread() const { return between_spread.has_value(); }
 };
 
+/// The rule by which tokens were drawn (docs/method/sampling.md).
+struct SamplingFigures {
+  uint64_t seed = 0;
+  double temperature = 1, top_p = 1;
+  int64_t top_k = 0;  ///< 0: all tokens
+};
+
 struct GenerateFigures {
   std::string version;  ///< version of the program that wrote it; empty: this one
   ModelFigures model;
@@ -295,11 +302,17 @@ struct GenerateFigures {
   int64_t batches = 0, sequences = 0, tokens = 0;
   double tokens_per_s = 0;
   Latency latency_ms;
-  int64_t stopped_eos = 0, stopped_length = 0;
+  /// Times of a batch until its first token, and from each token to the next. Nothing: the device gives no token before
+  /// the batch has ended
+  std::optional<Latency> first_token_ms, token_ms;
+  std::optional<SamplingFigures> sampling;  ///< nothing: the token of the largest logit
+  int64_t stopped_eos = 0, stopped_length = 0, stopped_text = 0;
   std::optional<double> accuracy;  ///< exact match, with targets
   std::vector<RouterFigures> routing;
   std::vector<std::vector<int32_t>> ids;  ///< by sequence, without padding
   std::vector<std::string> texts;         ///< empty if there is no tokenizer
+  std::string chat;                       ///< the form in which messages were written: "ChatML"; empty: none
+  std::vector<std::string> prompts;       ///< as the model read them; empty where the data are token ids
   std::string settings;                   ///< the exact settings as JSON text
   std::string session;                    ///< file, empty: none written
   int64_t session_run = 0;

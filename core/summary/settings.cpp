@@ -90,6 +90,13 @@ void check_profile_split(std::string_view rule) {
       advice_on_word(rule, {std::string(to_text(SplitRule::strided)), std::string(to_text(SplitRule::first))}, ""));
 }
 
+void check_date(std::string_view date) {
+  const auto is_digit = [&](size_t at) { return date[at] >= '0' && date[at] <= '9'; };
+  bool is_date = date.size() == 10 && date[4] == '-' && date[7] == '-';
+  for (const size_t at : {0, 1, 2, 3, 5, 6, 8, 9}) is_date = is_date && is_digit(at);
+  if (!is_date) bad_input("--date", "\"" + std::string(date) + "\" is no date", "give it as 2026-08-05");
+}
+
 void check_target_quality(std::string_view word) { parse_quality_target(word); }
 
 void check_target_latency(std::string_view word) { parse_latency_target(word); }

@@ -30,7 +30,16 @@ struct ExperimentOptions {
   bool record_inputs = false, record_scores = false;
   /// optimize, profile, run: what is run on a batch; or "decode"; or "both", one after the other
   std::string phase = "forward";
-  int64_t most_new_tokens = 64;           ///< for decoding
+  int64_t most_new_tokens = 64;  ///< for decoding
+  /// generate: how tokens are drawn, by `seed`; all three at their defaults: the token of the largest logit
+  std::optional<double> temperature, top_p;
+  int64_t top_k = 0;
+  std::vector<std::string> stop;     ///< generate: texts that end a sequence
+  std::vector<std::string> prompts;  ///< texts in the place of `data`
+  bool chat = false;                 ///< texts are messages of a user, written in the form of the model's chat template
+  std::string system, date;          ///< of a chat; empty: none
+  bool special_tokens = false;       ///< special tokens in prompts and messages of a chat are tokens
+  std::string tokenizer;             ///< a file or folder in the place of the model's own; empty: the model's
   std::string profile_split = "strided";  ///< optimize; or "first": which batches are profiled; the others are measured
   /// run, profile, optimize: what the plan says of nodes, values and weights, NAME.KEY=WORD each
   std::vector<std::string> annotations;
@@ -47,6 +56,8 @@ struct ExperimentOptions {
 void check_dtype(std::string_view dtype);
 void check_phase(std::string_view phase);
 void check_profile_split(std::string_view rule);
+/// Throws the same: no date as 2026-08-05.
+void check_date(std::string_view date);
 /// Throw the same: no share of answers; neither milliseconds nor percent.
 void check_target_quality(std::string_view word);
 void check_target_latency(std::string_view word);
@@ -106,7 +117,7 @@ inline constexpr std::array kSettings = {
     Setting{"label_field", "--label-field", &ExperimentOptions::label_field, "KEY",
             "Names the key of the label in .jsonl data, for loads by label (default: none)."},
     Setting{"seed", "--seed", &ExperimentOptions::seed, "N",
-            "Sets the seed of random data and seeded weights (default: 0)."},
+            "Sets the seed of random data, seeded weights and drawn tokens (default: 0)."},
     Setting{"threads",
             "--threads",
             &ExperimentOptions::threads,
@@ -167,6 +178,58 @@ inline constexpr std::array kSettings = {
             {.least = 1},
             nullptr,
             "generate optimize profile run what-if"},
+    Setting{"temperature",
+            "--temperature",
+            &ExperimentOptions::temperature,
+            "T",
+            "Draws each token by its probability, with the logits divided by T (default: the token of the largest "
+            "logit).",
+            {},
+            nullptr,
+            "generate"},
+    Setting{"top_k",
+            "--top-k",
+            &ExperimentOptions::top_k,
+            "K",
+            "Draws among the K tokens of the largest logits (default: all).",
+            {.least = 1},
+            nullptr,
+            "generate"},
+    Setting{"top_p",
+            "--top-p",
+            &ExperimentOptions::top_p,
+            "SHARE",
+            "Draws among the most probable tokens that have this share of the probability together, such as 0.9 "
+            "(default: 1).",
+            {.least = 0, .most = 1},
+            nullptr,
+            "generate"},
+    Setting{"stop",
+            "--stop",
+            &ExperimentOptions::stop,
+            "TEXT",
+            "Ends a sequence before this text, which is not written; may be repeated (default: none).",
+            {},
+            nullptr,
+            "generate"},
+    Setting{"prompts", "--prompt", &ExperimentOptions::prompts, "TEXT",
+            "Takes this text in the place of --data; may be repeated (default: none)."},
+    Setting{"chat", "--chat", &ExperimentOptions::chat, "",
+            "Takes each text as a user's message, and writes it as the model's chat template says."},
+    Setting{"system", "--system", &ExperimentOptions::system, "TEXT",
+            "Begins each chat with this system message (default: the template's own)."},
+    Setting{"date",
+            "--date",
+            &ExperimentOptions::date,
+            "YYYY-MM-DD",
+            "Names the date for chat templates that state it (default: none).",
+            {},
+            check_date},
+    Setting{"special_tokens", "--special-tokens", &ExperimentOptions::special_tokens, "",
+            "Reads special tokens in prompts and chats as tokens, instead of as text."},
+    Setting{
+        "tokenizer", "--tokenizer", &ExperimentOptions::tokenizer, "FILE",
+        "Reads the tokenizer from this tokenizer.json, tokenizer.model, GGUF file or folder (default: the model's)."},
     Setting{"profile_split",
             "--profile-split",
             &ExperimentOptions::profile_split,

@@ -9,6 +9,7 @@
 
 #include "core/base/clock.h"
 #include "core/base/counted.h"
+#include "core/bench/sampling_options.h"
 #include "core/verification/flip_items.h"
 #include "core/verification/judged_plan.h"
 #include "core/verification/judged_texts.h"
@@ -115,8 +116,8 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
     progress.report("verifying a text to its end", 0, 0);
     JudgedDecoding to_the_end(judge_, plan_, tokens, progress);
     own_.emplace(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the plan itself",
-                 work_.state().nonfinite());
-    own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch));
+                 work_.state().nonfinite(), choice());
+    own_->add_own(batch, to_the_end.run(batch, nullptr), to_the_end.first_tokens(batch), stopped(batch));
   }
   void compare_texts(ReadyPlan& baseline, double until, const Progress& progress) override {
     std::map<int64_t, int64_t> parted;  // by batch: the number of tokens that show it
@@ -179,7 +180,7 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
     judged.compare_with_baseline(batch, reference);
     Verification found = judged.beside_baseline_.verification();
     DecodedJudge own(work_.tolerance_beside_itself(), work_.arithmetic_beside_itself(), tokens, "the baseline",
-                     work_.state().nonfinite());
+                     work_.state().nonfinite(), choice());
     own.add_own(batch, reference, of_baseline.first_tokens(batch));
     add_found("the baseline", own.verification(), found);
     return found;
@@ -190,9 +191,10 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
         plan_(plan),
         tokens_(tokens),
         with_logits_(std::move(with_logits)),
-        beside_oracle_(work_.tolerance(), work_.arithmetic(), tokens, "the oracle", work_.state().nonfinite()),
+        beside_oracle_(work_.tolerance(), work_.arithmetic(), tokens, "the oracle", work_.state().nonfinite(),
+                       choice()),
         beside_baseline_(work_.tolerance_beside_baseline(plan), work_.arithmetic_beside_baseline(plan), tokens,
-                         "the baseline", work_.state().nonfinite()) {
+                         "the baseline", work_.state().nonfinite(), choice()) {
     with_logits_->promises = plan.promises;
     with_logits_->forced = plan.forced;
   }
@@ -202,7 +204,13 @@ class JudgedDecoding final : public JudgedPlan, public JudgedTexts {
     Observed replayed = run(batch, &reference), free = run(batch, nullptr);
     reference.decisions = made_by_plan(batch, std::move(reference.decisions));
     if (format) format->add_decoded(reference, replayed, free, tokens_);
-    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch));
+    judge.add(batch, std::move(reference), std::move(replayed), std::move(free), first_tokens(batch), stopped(batch));
+  }
+  TokenChoice choice() const { return TokenChoice(sampling_of(work_.state().options)); }
+  /// How many tokens of each sequence count where the host ended texts; empty: all.
+  std::span<const int64_t> stopped(const Batch& batch) const {
+    const auto at = plan_.stopped.find(batch.index);
+    return at == plan_.stopped.end() ? std::span<const int64_t>() : std::span<const int64_t>(at->second);
   }
   static std::string in_the_first(int64_t tokens) { return "in the first " + counted(tokens, "token"); }
   /// The fewest tokens of each sequence that show the second page of one's states: of those whose text the plan wrote

@@ -42,12 +42,8 @@ std::span<const float> logits_at(const Observed& o, size_t place, size_t places)
   const size_t width = all.size() / places;
   return {all.data() + place * width, width};
 }
-double logit(std::span<const float> logits, int32_t token) {
-  const bool is_one = token >= 0 && static_cast<size_t>(token) < logits.size();
-  return is_one ? static_cast<double>(logits[token]) : -INFINITY;
-}
-/// The lowest of equals; `but` is passed over.
-int32_t best_of(std::span<const float> logits, int32_t but = -1) {
+/// The token of the largest logit but one, the lowest of equals.
+int32_t best_of(std::span<const float> logits, int32_t but) {
   int32_t best = -1;
   for (size_t i = 0; i < logits.size(); ++i)
     if (static_cast<int32_t>(i) != but && (best < 0 || logits[i] > logits[best])) best = static_cast<int32_t>(i);
@@ -56,13 +52,13 @@ int32_t best_of(std::span<const float> logits, int32_t but = -1) {
 }  // namespace
 
 void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed, Observed free,
-                       const std::vector<int32_t>& ours) {
+                       const std::vector<int32_t>& ours, std::span<const int64_t> stopped) {
   const Tokens expected = take_tokens(reference), of_replay = take_tokens(replayed), of_free = take_tokens(free);
   const auto sequences = std::ssize(expected) / tokens_;
   std::vector<int64_t> first(sequences, tokens_);  // by sequence: place of the first token that differs
   for (const Tokens* list : {&of_replay, &of_free, &ours})
     for (int64_t s = 0; s < sequences; ++s)
-      for (int64_t t = 0; t < first[s]; ++t)
+      for (int64_t t = 0, end = list == &ours ? end_of(stopped, s) : tokens_; t < std::min(first[s], end); ++t)
         if ((*list)[at(s, t)] != expected[at(s, t)]) first[s] = t;
   // Sequences that share a capacity take each other's places: all read the same as long as every one does.
   const bool by_itself = reference.by_item.contains(std::string(kLogits));
@@ -75,10 +71,13 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   counts.assign(expected.size(), 0);
   for (int64_t s = 0; s < sequences; ++s)
     for (int64_t t = 0; t < turns[s]; ++t) {
-      compared_ += counts[at(s, t)] = expected[at(s, t)] >= 0;
-      if (expected[at(s, t)] >= 0) furthest_ = std::max(furthest_, t + 1);
+      counts[at(s, t)] = expected[at(s, t)] >= 0;
+      if (expected[at(s, t)] < 0 || t >= end_of(stopped, s)) continue;
+      ++compared_;
+      furthest_ = std::max(furthest_, t + 1);
     }
-  written_ += std::count_if(expected.begin(), expected.end(), [](int32_t token) { return token >= 0; });
+  for (int64_t s = 0; s < sequences; ++s)
+    for (int64_t t = 0; t < end_of(stopped, s); ++t) written_ += expected[at(s, t)] >= 0;
   for (Observed* o : {&reference, &replayed, &free}) o->decisions = decisions_of_tokens(o->decisions, turns);
   reference.items = sequences;
   const Reached reached = judge_.add(batch.index, reference, replayed, &free);
@@ -87,10 +86,11 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
   measure(expected, of_replay, reference, replayed);
   compare_with_own(batch, of_replay, replayed);
   compare_with_own(batch, of_free, free);
-  compare_written(batch, ours, {{&of_free, &free}, {&expected, &reference}});
+  compare_written(batch, ours, stopped, {{&of_free, &free}, {&expected, &reference}});
   for (int64_t s = 0; s < sequences; ++s) {
     ++sequences_;
-    equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + (s + 1) * tokens_, expected.begin() + s * tokens_);
+    const int64_t end = end_of(stopped, s);
+    equal_ += std::equal(ours.begin() + s * tokens_, ours.begin() + s * tokens_ + end, expected.begin() + s * tokens_);
     const int64_t place = first[s];
     if (place == tokens_) continue;
     const std::span<const float> logits = logits_at(reference, at(s, place), expected.size());
@@ -98,24 +98,25 @@ void DecodedJudge::add(const Batch& batch, Observed reference, Observed replayed
     const auto compare = [&](const Tokens& list, bool may_follow, bool written) {
       const int32_t theirs = expected[at(s, place)], got = list[at(s, place)];
       if (got == theirs) return;
-      const double best = logit(logits, theirs);
       // Both wrote the same up to here. A text that continues behind its end, or ends without an end token, follows
       // from no logit and no choice.
       const bool one_ended = theirs < 0 || got < 0;
-      differing_.push_back({batch.items[s], place, theirs, got, one_ended ? INFINITY : best - logit(logits, got),
-                            size_of(best), may_follow && !one_ended, written, false});
+      const double margin = one_ended ? INFINITY : choice_.margin(logits, theirs, got, {batch.items[s], place});
+      differing_.push_back({batch.items[s], place, theirs, got, margin, size_of(logit_of(logits, theirs)),
+                            may_follow && !one_ended, written, false});
     };
     compare(of_replay, false, false);
     compare(of_free, follows, false);
-    compare(ours, follows, true);
+    if (place < end) compare(ours, follows, true);
   }
   ++batches_;
 }
 
-void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours) {
+void DecodedJudge::add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours,
+                           std::span<const int64_t> stopped) {
   const Tokens tokens = take_tokens(execution);
   compare_with_own(batch, tokens, execution);
-  compare_written(batch, ours, {{&tokens, &execution}});
+  compare_written(batch, ours, stopped, {{&tokens, &execution}});
   compared_ += std::count_if(ours.begin(), ours.end(), [](int32_t token) { return token >= 0; });
   ++batches_;
 }
@@ -128,12 +129,12 @@ void DecodedJudge::measure(const Tokens& expected, const Tokens& of_replay, cons
     const std::span<const float> theirs = logits_at(reference, i, expected.size()),
                                  ours = logits_at(replayed, i, expected.size());
     const int32_t next = best_of(theirs, expected[i]);
-    const double best = logit(theirs, expected[i]), margin = best - logit(theirs, next);
+    const double best = logit_of(theirs, expected[i]), margin = best - logit_of(theirs, next);
     if (!std::isfinite(margin)) continue;
     logits_.add_size(size_of(best));
     // A token that differs measures nothing: it would explain itself.
     if (of_replay[i] == expected[i])
-      logits_.add_difference(std::fabs(logit(ours, expected[i]) - logit(ours, next) - margin), size_of(best));
+      logits_.add_difference(std::fabs(logit_of(ours, expected[i]) - logit_of(ours, next) - margin), size_of(best));
   }
 }
 
@@ -141,19 +142,19 @@ void DecodedJudge::compare_with_own(const Batch& batch, const Tokens& tokens, co
   for (int64_t s = 0; s < batch.size(); ++s)
     for (int64_t t = 0; t < tokens_ && tokens[at(s, t)] >= 0; ++t) {
       const std::span<const float> logits = logits_at(execution, at(s, t), tokens.size());
-      const int32_t best = best_of(logits), got = tokens[at(s, t)];
-      const double of_best = logit(logits, best);
+      const TokenPlace place{batch.items[s], t};
+      const int32_t best = choice_.token(logits, place), got = tokens[at(s, t)];
       if (got != best)
-        differing_.push_back(
-            {batch.items[s], t, best, got, of_best - logit(logits, got), size_of(of_best), false, false, true});
+        differing_.push_back({batch.items[s], t, best, got, choice_.margin(logits, best, got, place),
+                              size_of(logit_of(logits, best)), false, false, true});
     }
 }
 
-void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
+void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours, std::span<const int64_t> stopped,
                                    const std::vector<std::pair<const Tokens*, const Observed*>>& executions) {
   for (int64_t s = 0; s < batch.size(); ++s) {
     auto alike = executions;  // up to here
-    for (int64_t t = 0; t < tokens_ && !alike.empty(); ++t) {
+    for (int64_t t = 0; t < end_of(stopped, s) && !alike.empty(); ++t) {
       const int32_t got = ours[at(s, t)];
       std::optional<Differing> nearest;
       bool is_one = false;
@@ -161,8 +162,9 @@ void DecodedJudge::compare_written(const Batch& batch, const Tokens& ours,
         const int32_t theirs = (*tokens)[at(s, t)];
         is_one |= theirs == got;
         // The logits behind the end of its text say nothing.
-        const double best = theirs < 0 ? 0 : logit(logits_at(*execution, at(s, t), ours.size()), theirs),
-                     margin = theirs < 0 ? INFINITY : best - logit(logits_at(*execution, at(s, t), ours.size()), got);
+        const std::span<const float> logits = logits_at(*execution, at(s, t), ours.size());
+        const double best = theirs < 0 ? 0 : logit_of(logits, theirs),
+                     margin = theirs < 0 ? INFINITY : choice_.margin(logits, theirs, got, {batch.items[s], t});
         if (!nearest || margin < nearest->margin)
           nearest = {batch.items[s], t, theirs, got, margin, size_of(best), false, true, true};
       }

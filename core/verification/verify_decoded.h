@@ -6,12 +6,15 @@
 // choice before it differs, is explained itself and reaches its sequence. Behind it, too, each token has to be the one
 // that the logits of its own execution say.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/bench/state.h"
 #include "core/verification/judge.h"
+#include "core/verification/token_choice.h"
 
 namespace stormcell {
 
@@ -21,21 +24,25 @@ DecodedVerification decoded_verification(const Verification& verification);
 class DecodedJudge {
  public:
   /// `tokens`: of each sequence, at most. `tolerance`: of the logits, as a share of the largest. `reference`: what
-  /// sentences call it.
+  /// sentences call it. `choice`: how tokens follow from logits.
   DecodedJudge(double tolerance, Arithmetic arithmetic, int64_t tokens, std::string reference = "the oracle",
-               NonFinite nonfinite = NonFinite::refused)
+               NonFinite nonfinite = NonFinite::refused, TokenChoice choice = {})
       : arithmetic_(arithmetic),
         tokens_(tokens),
         reference_(std::move(reference)),
+        choice_(std::move(choice)),
         judge_(tolerance, arithmetic, nonfinite) {}
 
   /// One batch: outputs kGenerated [sequences, tokens] and kLogits [sequences * tokens, n] of the reference, of the
   /// plan with the reference's decisions replayed, and of the plan running freely; `ours` [sequences, tokens]: what was
-  /// written in the run that is judged, -1 behind its end.
-  void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours);
+  /// written in the run that is judged, -1 behind its end. `stopped`: by sequence, how many of these tokens count because
+  /// the host ended its text there; empty: all. The other executions went on.
+  void add(const Batch& batch, Observed reference, Observed replayed, Observed free, const std::vector<int32_t>& ours,
+           std::span<const int64_t> stopped = {});
   /// Compares one batch without a reference: each written token with the logits of the judged plan, which ran once
   /// more.
-  void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours);
+  void add_own(const Batch& batch, Observed execution, const std::vector<int32_t>& ours,
+               std::span<const int64_t> stopped = {});
   /// Outputs and routing as Judge::verdict() has them, and the tokens. `written`: by the run that is judged, of all
   /// batches, for the text; 0: nobody says.
   Verification verification(int64_t written = 0) const;
@@ -53,23 +60,27 @@ class DecodedJudge {
   void refuse_too_little(const std::string& where, Verification& verification) const;
 
  private:
-  /// A token that is not the best one of some logits.
+  /// A token that is not the one that some logits give.
   struct Differing {
     int64_t item = 0, place = 0;
     int32_t best = 0, got = 0;
-    double margin = 0, size = 0;  ///< between the logits of the two; what its error is measured by
+    double margin = 0, size = 0;  ///< TokenChoice::margin() of the two; what its error is measured by
     bool follows = false;         ///< behind a routing choice that differs
     bool written = false;         ///< written in the run that is judged; else in an execution beside it
     bool own = false;             ///< the logits are those of the execution itself, not the reference's
   };
   using Tokens = std::vector<int32_t>;  ///< [sequences, tokens]
+  /// The tokens of a sequence that count among those of the run that is judged.
+  int64_t end_of(std::span<const int64_t> stopped, int64_t sequence) const {
+    return stopped.empty() ? tokens_ : std::min(tokens_, stopped[sequence]);
+  }
   size_t at(int64_t sequence, int64_t place) const { return static_cast<size_t>(sequence * tokens_ + place); }
   void measure(const Tokens& expected, const Tokens& of_replay, const Observed& reference, const Observed& replayed);
   /// Each token beside the logits that it was chosen by.
   void compare_with_own(const Batch& batch, const Tokens& tokens, const Observed& execution);
   /// Compares each written token with the logits of an execution that chose the same tokens before, as long as there is
   /// one.
-  void compare_written(const Batch& batch, const Tokens& ours,
+  void compare_written(const Batch& batch, const Tokens& ours, std::span<const int64_t> stopped,
                        const std::vector<std::pair<const Tokens*, const Observed*>>& executions);
   bool is_near(const Differing& differing, double share) const;
   /// Reports the worst of those that nothing explains.
@@ -78,6 +89,7 @@ class DecodedJudge {
   Arithmetic arithmetic_;
   int64_t tokens_;
   std::string reference_;
+  TokenChoice choice_;
   Judge judge_;
   RelativeError logits_;  ///< errors of the distance of the best two
   std::vector<Differing> differing_;

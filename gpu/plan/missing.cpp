@@ -15,6 +15,7 @@ constexpr std::array kMissing = {
     Missing{"exchange_back", {}, kRanks},
     Missing{"exchange_decision", {}, kRanks},
     Missing{"exchange_rows", {}, kRanks},
+    Missing{"sample", {}, "a card's logarithm differs from the host's in its last bits, and would draw other tokens"},
     Missing{"attention", "heads of more than 128 columns, keys and values of unlike formats",
             "a lane holds four columns"},
     Missing{"choice_weight", "of one branch", "a join looks it up, and no other kernel"},

@@ -69,7 +69,7 @@ int main(int count, char** arguments) {
   const Config config(json, "decode_bench"), generation(none, "decode_bench");
   const std::shared_ptr<const Architecture> architecture = family_of(config).configure(config, generation, nullptr);
   SeededCatalog catalog(1, dtype, [&](std::string_view weight) { return architecture->initialisation(weight); });
-  const auto graph = std::make_shared<const Graph>(architecture->generate(catalog, false));
+  const auto graph = std::make_shared<const Graph>(architecture->generate(catalog, {}));
   cpu::CpuDevice device(threads);
   WeightStore store(device, catalog.source());
   Bindings bindings(graph->symbols.size(), 0);

@@ -236,6 +236,7 @@ class EmulatedExecutable : public Executable {
     const SegmentEnd before = leaves[leaf - 1].ends;
     const bool parts = before == SegmentEnd::route || leaves[leaf].ends == SegmentEnd::wave;
     const bool meant = status.code == ExecutionStatus::exchange ? before == SegmentEnd::exchange
+                       : status.code == ExecutionStatus::turn   ? before == SegmentEnd::turn
                        : status.guard != kNone                  ? before == SegmentEnd::fallback
                                                                 : parts;
     if (!meant)

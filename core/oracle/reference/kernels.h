@@ -42,6 +42,7 @@
 #include "core/oracle/reference/resize.h"
 #include "core/oracle/reference/rms_norm.h"
 #include "core/oracle/reference/rotary.h"
+#include "core/oracle/reference/sample.h"
 #include "core/oracle/reference/scale.h"
 #include "core/oracle/reference/scatter.h"
 #include "core/oracle/reference/separable_conv2d.h"
@@ -82,6 +83,7 @@ inline constexpr auto kKernels = std::to_array<KernelRow<Scalar>>({
     {"reduce", reduce<Scalar>},
     {"broadcast", broadcast<Scalar>},
     {"argmax", argmax<Scalar>},
+    {"sample", sample<Scalar>},
     {"scatter", scatter<Scalar>},
     {"gather", gather<Scalar>},
     {"compact", compact<Scalar>},

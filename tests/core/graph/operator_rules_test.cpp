@@ -126,6 +126,12 @@ class OperatorRulesTest : public QObject {
         "reduce \"z\": expected mode as mean, last or sum, got \"most\"");
     row("a broadcast to strangers", "%z : f32 tokens [8] = broadcast(%x) space=@targets",
         "broadcast \"z\": expected a space of cells below those of x, got space 2");
+    row("draws without a temperature", "%z : i32 tokens = sample(%scores, %ids, %ids) temperature=0.0",
+        "sample \"z\": expected a temperature above 0, got 0.0");
+    row("draws among no token", "%z : i32 tokens = sample(%scores, %ids, %ids) top_p=0.0",
+        "sample \"z\": expected top_p above 0 and at most 1, got 0.0");
+    row("draws of strangers", "%z : i32 tokens = sample(%scores, %target_ids, %ids)",
+        "sample \"z\": expected input 1 over cells of tokens, got i32 targets");
     row("an unknown protocol", "%z : decision tokens 4x1 = route(%scores) protocol=\"lottery\"",
         "attribute protocol: unknown protocol \"lottery\" (one of top-k, switch-top1, batch-prioritized, "
         "sigmoid-groups, threshold, "

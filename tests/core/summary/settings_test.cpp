@@ -21,13 +21,14 @@ size_t field_count() {
   const ExperimentOptions o;
   const auto& [model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field,
                label_field, seed, threads, device, dtype, verify_seconds, probe_seconds, weight_budget, tolerance,
-               record_inputs, record_scores, phase, most_new_tokens, profile_split, annotations, keep_all, dense,
-               target_quality, target_latency] = o;
+               record_inputs, record_scores, phase, most_new_tokens, temperature, top_p, top_k, stop, prompts, chat,
+               system, date, special_tokens, tokenizer, profile_split, annotations, keep_all, dense, target_quality,
+               target_latency] = o;
   const auto count = [](const auto&... fields) { return sizeof...(fields); };
   return count(model, data, batch, batches, length, bucket_by_length, truncate, allow_nonfinite, field, target_field,
                label_field, seed, threads, device, dtype, verify_seconds, weight_budget, tolerance, record_inputs,
-               record_scores, phase, most_new_tokens, profile_split, annotations, keep_all, dense, target_quality,
-               target_latency);
+               record_scores, phase, most_new_tokens, temperature, top_p, top_k, stop, prompts, chat, system, date,
+               special_tokens, tokenizer, profile_split, annotations, keep_all, dense, target_quality, target_latency);
 }
 
 /// All fields other than their defaults.
