@@ -18,8 +18,8 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/open_file.h"
+#include "core/formats/part_names.h"
 #include "core/sheet/lacks.h"
-#include "core/sheet/part_names.h"
 
 namespace stormcell {
 namespace {
