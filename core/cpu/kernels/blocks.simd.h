@@ -219,7 +219,7 @@ struct BlockQ5_K {
       const std::byte *fifth = block + 16, *bytes = block + 48 + 32 * (run / 2);
       static_for<0, 32 / kLanes>([&](auto v) STORMCELL_UNROLLED {
         const Ints low = (bytes_at(bytes + v * kLanes) >> (4 * (run % 2))) & 15,
-                   high = ((bytes_at(fifth + v * kLanes) >> run) & 1) << 4;
+                   high = ((bytes_at(fifth + v * kLanes) >> run.value) & 1) << 4;
         at(32 * run + v * kLanes, fma(step, to_floats(low | high), first));
       });
     });
