@@ -31,14 +31,14 @@ struct NumberFormat {
   /// NaN or infinite. The mask says their size: more than 16 bits: 4 bytes, more than 8 bits: 2, else 1. 0: the block
   /// has no such number.
   uint32_t exponent = 0;
-  int32_t scales_at = 0;      ///< the byte of the block where they begin
-  int32_t scales = 1;         ///< how many lie there one after another
-  bool converts = false;      ///< to_f32() and from_f32() know it, and so do recipes and --dtype
-  bool multiplies = false;    ///< the weights of `linear` may be stored in it
+  int32_t scales_at = 0;          ///< the byte of the block where they begin
+  int32_t scales = 1;             ///< how many lie there one after another
+  bool converts = false;          ///< to_f32() and from_f32() know it, and so do recipes and --dtype
+  bool multiplies = false;        ///< the weights of `linear` may be stored in it
   bool scaled_by_blocks = false;  ///< too coarse without a scale for each block, which the recipe block_scale applies
   bool offered = false;           ///< a user may ask for it: --dtype, and the annotation `format`
-  bool own_products = false;  ///< products have instructions for it on some devices: inputs are rounded to it there
-                              ///< (DeviceInfo says where), and its peak rate is measured apart from that of f32
+  bool own_products = false;      ///< products have instructions for it on some devices: inputs are rounded to it there
+                                  ///< (DeviceInfo says where), and its peak rate is measured apart from that of f32
   /// states and activations in f32 may be kept in it: rows are rounded to it when they are stored
   bool rounds_rows = false;
   /// of a plan whose products use it, against an oracle with the same weights

@@ -10,7 +10,8 @@ namespace stormcell {
 
 /// Error(bad_input) that names `path`: its header says that it is another part than part `i` of `parts`, or that it is
 /// of another model than the first part, whose keys are `first`.
-void check_gguf_part(const GgufEntries& keys, const GgufEntries& first, size_t i, size_t parts, const std::string& path);
+void check_gguf_part(const GgufEntries& keys, const GgufEntries& first, size_t i, size_t parts,
+                     const std::string& path);
 
 /// Error(bad_input) that names `path`: parts with so many tensors together are not those that the first part tells of.
 void check_gguf_tensors(const GgufEntries& first, size_t parts, int64_t tensors, const std::string& path);

@@ -21,9 +21,9 @@ struct GgufWeights {
   std::vector<OtherTensor> others;                       ///< ordered by name
 };
 
-/// `path`: the file, or any part of a split model, whose names say how many there are. The extents of a tensor are those
-/// of the file, with that of neighbours last. Error(bad_input): a part is missing, damaged or of another model; rows that
-/// are no whole blocks; data that overlap or end beyond the file; a name that occurs twice.
+/// `path`: the file, or any part of a split model, whose names say how many there are. The extents of a tensor are
+/// those of the file, with that of neighbours last. Error(bad_input): a part is missing, damaged or of another model;
+/// rows that are no whole blocks; data that overlap or end beyond the file; a name that occurs twice.
 GgufWeights open_gguf_weights(const std::string& path);
 
 }  // namespace stormcell

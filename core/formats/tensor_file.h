@@ -1,5 +1,6 @@
-// One file of tensors that are read on demand: safetensors, or a GGUF file whose header gguf_weights.h has read. If the file becomes shorter during a run, that is an error of
-// the run, whereas a mapping would end the program. Weights (weight_files.h) and data are read this way.
+// One file of tensors that are read on demand: safetensors, or a GGUF file whose header gguf_weights.h has read. If the
+// file becomes shorter during a run, that is an error of the run, whereas a mapping would end the program. Weights
+// (weight_files.h) and data are read this way.
 #pragma once
 #include <cstddef>
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The weights of a model as its files hold them: one safetensors file, a folder in the Hugging Face layout, sharded or
-// not, or GGUF, split or not. Headers are read when they are opened, tensors when they are asked for, into memory of who asks
-// (tensor_file.h).
+// not, or GGUF, split or not. Headers are read when they are opened, tensors when they are asked for, into memory of
+// who asks (tensor_file.h).
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -20,7 +20,8 @@ namespace stormcell {
 class WeightFiles {
  public:
   /// `path`: a folder with model.safetensors.index.json and its shards, or with model.safetensors, or a .safetensors
-  /// file; or a GGUF file of any name, or one part of several. Headers are fully checked; no tensor data is read. Error(bad_input) if a shard is missing or damaged.
+  /// file; or a GGUF file of any name, or one part of several. Headers are fully checked; no tensor data is read.
+  /// Error(bad_input) if a shard is missing or damaged.
   static std::shared_ptr<const WeightFiles> open(const std::string& path);
   ~WeightFiles();
 

@@ -25,8 +25,8 @@ Word number_of(const std::byte* at) {
   return bits;
 }
 
-/// True when the exponent of any number, `stride` bytes from one to the next, is all ones. No early way out, so that the
-/// loop vectorises where the stride is known when it is compiled.
+/// True when the exponent of any number, `stride` bytes from one to the next, is all ones. No early way out, so that
+/// the loop vectorises where the stride is known when it is compiled.
 template <class Word, class Stride>
 bool any_nonfinite(const std::byte* bytes, int64_t blocks, Word exponent, Stride stride) {
   Word found = 0;

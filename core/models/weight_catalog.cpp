@@ -22,8 +22,8 @@ class StoredWeights final : public WeightSource {
                                      [](const WeightInfo& i, std::string_view n) { return i.name < n; });
     if (at != infos_.end() && at->name == name) return &*at;
     if (const std::string* format = files_->other_format(name))
-      bad_input(files_->listing(), "the tensor " + in_quotes(name) + " is stored as " + *format + ", expected " +
-                                       product_format_names(),
+      bad_input(files_->listing(),
+                "the tensor " + in_quotes(name) + " is stored as " + *format + ", expected " + product_format_names(),
                 "get the model in one of these formats");
     return nullptr;
   }

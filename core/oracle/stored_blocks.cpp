@@ -16,7 +16,8 @@ int signed_byte_at(const std::byte* block, int64_t at) {
   return byte < 128 ? byte : byte - 256;
 }
 
-/// A number of 1 bit of sign, `exponent_bits` of exponent and `fraction_bits` of fraction, as IEEE 754 defines binary16.
+/// A number of 1 bit of sign, `exponent_bits` of exponent and `fraction_bits` of fraction, as IEEE 754 defines
+/// binary16.
 double small_float(unsigned bits, int exponent_bits, int fraction_bits) {
   const unsigned fractions = 1U << fraction_bits, exponents = 1U << exponent_bits;
   const unsigned exponent = bits / fractions % exponents, fraction = bits % fractions;
@@ -64,8 +65,8 @@ Values<32> values_of_q4_0(const std::byte* block) {
   return all;
 }
 
-/// MXFP4 (OCP Microscaling Formats 1.0, sections 5 and 6): a scale 2^(byte - 127), of which 255 is NaN, then numbers of 1
-/// bit of sign, 2 of exponent with a bias of 1, and 1 of fraction, without infinities.
+/// MXFP4 (OCP Microscaling Formats 1.0, sections 5 and 6): a scale 2^(byte - 127), of which 255 is NaN, then numbers of
+/// 1 bit of sign, 2 of exponent with a bias of 1, and 1 of fraction, without infinities.
 Values<32> values_of_mxfp4(const std::byte* block) {
   constexpr double kSizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
   Values<32> all;

@@ -29,8 +29,8 @@ struct WeightInfo {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr if there is no such weight. Throws Error(bad_input) for one whose format nothing is computed with; a source
-  /// that makes weights by recipes, for a text that is no valid recipe.
+  /// nullptr if there is no such weight. Throws Error(bad_input) for one whose format nothing is computed with; a
+  /// source that makes weights by recipes, for a text that is no valid recipe.
   virtual const WeightInfo* find(std::string_view name) const = 0;
   /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0:
   /// nothing is read.

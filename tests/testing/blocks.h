@@ -37,7 +37,7 @@ inline std::vector<std::byte> mxfp4_block(int scale, const std::vector<int>& cod
   return block;
 }
 
-/// What Q4_K and Q5_K begin with: two scales in f16, then eight scales and eight minima of six bits.
+/// The beginning of Q4_K and Q5_K: two scales in f16, then eight scales and eight minima of six bits.
 inline std::vector<std::byte> run_scales(uint16_t scale, uint16_t minimum, const std::vector<int>& scales,
                                          const std::vector<int>& minima) {
   std::vector<std::byte> block;

@@ -1,8 +1,8 @@
 // A block of rows times rows of weights in blocks, as a file holds them.
 //
 // Limit: for one row of x the larger of reading the blocks and expanding them; for many rows the FMA ports. Up to
-// kFewRows rows share what is expanded in registers; more rows share what is expanded into L1. Every sum is one chain of
-// vectors over k, whose lanes are added at the end: results do not depend on the number of rows.
+// kFewRows rows share what is expanded in registers; more rows share what is expanded into L1. Every sum is one chain
+// of vectors over k, whose lanes are added at the end: results do not depend on the number of rows.
 #pragma once
 #include "core/cpu/kernels/blocks.simd.h"
 #include "core/cpu/kernels/kernel_table.h"
@@ -79,8 +79,8 @@ __attribute__((noinline)) void multiply_expanded(const float* const* rows, int64
     });
   }
   static_for<0, Rows>([&](auto r) STORMCELL_UNROLLED {
-    static_for<0, kBlockColumns>(
-        [&](auto c) STORMCELL_UNROLLED { store(sums + (r * kBlockColumns + c) * kLanes, sum[r][c]); });
+    static_for<0, kBlockColumns>([&](auto c)
+                                     STORMCELL_UNROLLED { store(sums + (r * kBlockColumns + c) * kLanes, sum[r][c]); });
   });
 }
 

@@ -93,7 +93,7 @@ class Levels {
 };
 
 /// Numbers of one bit of sign, two of exponent and one of fraction.
-alignas(64) inline constexpr float kE2m1[16] = {0, 0.5f,  1,     1.5f, 2,     3,  4,  6,
+alignas(64) inline constexpr float kE2m1[16] = {0, 0.5f,  1,     1.5f,  2,     3,  4,  6,
                                                 0, -0.5f, -1.0f, -1.5f, -2.0f, -3, -4, -6};
 /// Those sixteen times a scale; only the low four bits of a code count.
 class ScaledE2m1 {
@@ -130,8 +130,8 @@ class ScaledE2m1 {
 #endif
 };
 
-/// at(i, codes) for the 32 codes of 16 bytes: the low halves of the bytes, then the high ones. A code is in the low four
-/// bits.
+/// at(i, codes) for the 32 codes of 16 bytes: the low halves of the bytes, then the high ones. A code is in the low
+/// four bits.
 template <class At>
 STORMCELL_INLINE void visit_nibbles(const std::byte* p, At&& at) {
   static_for<0, 16 / kLanes>([&](auto v) STORMCELL_UNROLLED { at(v * kLanes, bytes_at(p + v * kLanes)); });
@@ -155,9 +155,8 @@ struct BlockQ8_0 {
   template <class At>
   static STORMCELL_INLINE void visit(const std::byte* block, At&& at) {
     const Floats scale = splat(half_at(block));
-    static_for<0, 32 / kLanes>([&](auto v) STORMCELL_UNROLLED {
-      at(v * kLanes, scale * to_floats(signed_bytes_at(block + 2 + v * kLanes)));
-    });
+    static_for<0, 32 / kLanes>(
+        [&](auto v) STORMCELL_UNROLLED { at(v * kLanes, scale * to_floats(signed_bytes_at(block + 2 + v * kLanes))); });
   }
 };
 
@@ -171,10 +170,10 @@ struct BlockMxfp4 {
   }
 };
 
-/// What the eight runs of 32 elements of a block of Q4_K or Q5_K have in common: an element is first + step * code. The
-/// block begins with a scale of steps and one of minima in f16; 12 bytes hold eight of each in 6 bits: bytes 0 to 3 and 4
-/// to 7 the first four, and, in their upper two bits, the upper bits of the others, whose lower four are in bytes 8 to
-/// 11.
+/// Steps and first values of the eight runs of 32 elements of a block of Q4_K or Q5_K: an element is first + step *
+/// code. The block begins with a scale of steps and one of minima in f16. 12 bytes hold eight of each in 6 bits: bytes
+/// 0 to 3 and 4 to 7 the first four, and, in their upper two bits, the upper bits of the others, whose lower four are
+/// in bytes 8 to 11.
 struct Runs {
   float step[8], first[8];
   STORMCELL_INLINE explicit Runs(const std::byte* block) {

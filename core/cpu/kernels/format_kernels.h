@@ -40,8 +40,8 @@ const FormatKernels& panel_kernels(DType format);
 DType plain_format(DType stored);
 /// The active kernels that read a format in blocks; null: it has none.
 const BlockKernels* block_kernels(DType format);
-/// Bytes of 64 columns of weights, as the product with them reads them: a panel, or rows in blocks. Throws Error(failed)
-/// for a format without either.
+/// Bytes of 64 columns of weights, as the product with them reads them: a panel, or rows in blocks. Throws
+/// Error(failed) for a format without either.
 size_t columns_bytes(int64_t k, DType format);
 /// The active product with them.
 void (*columns_product(DType format))(const ProductTask&);

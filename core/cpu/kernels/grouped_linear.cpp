@@ -129,8 +129,7 @@ size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype
   const size_t tiles = static_cast<size_t>(threads) * kTileBytes;
   if (is_halves(x_dtype)) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
   const FormatKernels* kernels = find_kernels(weight_dtype);
-  return tiles +
-         (kernels && kernels->rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+  return tiles + (kernels && kernels->rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
 }
 
 void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy,

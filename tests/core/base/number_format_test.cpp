@@ -60,10 +60,9 @@ class NumberFormatTest : public QObject {
       DType type;
       int elements, bytes, scales_at, scales, scale_bytes;
     };
-    for (const Blocks& of :
-         {Blocks{DType::q8_0, 32, 34, 0, 1, 2}, Blocks{DType::q4_0, 32, 18, 0, 1, 2},
-          Blocks{DType::q4_k, 256, 144, 0, 2, 2}, Blocks{DType::q5_k, 256, 176, 0, 2, 2},
-          Blocks{DType::q6_k, 256, 210, 208, 1, 2}, Blocks{DType::mxfp4, 32, 17, 0, 1, 1}}) {
+    for (const Blocks& of : {Blocks{DType::q8_0, 32, 34, 0, 1, 2}, Blocks{DType::q4_0, 32, 18, 0, 1, 2},
+                             Blocks{DType::q4_k, 256, 144, 0, 2, 2}, Blocks{DType::q5_k, 256, 176, 0, 2, 2},
+                             Blocks{DType::q6_k, 256, 210, 208, 1, 2}, Blocks{DType::mxfp4, 32, 17, 0, 1, 1}}) {
       const NumberFormat& row = format_of(of.type);
       QVERIFY2(row.is_blocks() && row.block_elements == of.elements && row.block_bytes == of.bytes, row.name.data());
       QVERIFY2(row.scales_at == of.scales_at && row.scales == of.scales && row.scale_bytes() == of.scale_bytes,

@@ -39,7 +39,8 @@ std::string stored_text(const WeightFiles& files, const std::string& name) {
 }
 
 /// A part of a split model, with one tensor of 8 floats.
-GgufBytes split_part(const std::string& tensor, uint32_t number, uint32_t of, const std::string& architecture = "olmoe") {
+GgufBytes split_part(const std::string& tensor, uint32_t number, uint32_t of,
+                     const std::string& architecture = "olmoe") {
   GgufBytes file;
   file.text("general.architecture", architecture).number("split.no", number).number("split.count", of);
   file.number("split.tensors.count", 2);
@@ -68,14 +69,10 @@ class GgufWeightsTest : public QObject {
       uint32_t type;
       DType format;
       uint64_t bytes;
-    } tensors[] = {{"norm", {8}, kF32, DType::f32, 32},
-                   {"half", {4, 3}, kF16, DType::f16, 24},
-                   {"brain", {2, 3, 4}, kBf16, DType::bf16, 48},
-                   {"q4_0", {64, 3}, kQ4_0, DType::q4_0, 108},
-                   {"q8_0", {32, 5}, kQ8_0, DType::q8_0, 170},
-                   {"q4_k", {512, 3, 2}, kQ4_K, DType::q4_k, 1728},
-                   {"q5_k", {256, 2}, kQ5_K, DType::q5_k, 352},
-                   {"q6_k", {256, 1}, kQ6_K, DType::q6_k, 210},
+    } tensors[] = {{"norm", {8}, kF32, DType::f32, 32},          {"half", {4, 3}, kF16, DType::f16, 24},
+                   {"brain", {2, 3, 4}, kBf16, DType::bf16, 48}, {"q4_0", {64, 3}, kQ4_0, DType::q4_0, 108},
+                   {"q8_0", {32, 5}, kQ8_0, DType::q8_0, 170},   {"q4_k", {512, 3, 2}, kQ4_K, DType::q4_k, 1728},
+                   {"q5_k", {256, 2}, kQ5_K, DType::q5_k, 352},  {"q6_k", {256, 1}, kQ6_K, DType::q6_k, 210},
                    {"mxfp4", {32, 7}, kMxfp4, DType::mxfp4, 119}};
     uint64_t at = 0;
     std::map<std::string, uint64_t> begins;

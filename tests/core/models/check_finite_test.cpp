@@ -76,13 +76,12 @@ class CheckFiniteTest : public QObject {
   void each_scale_of_each_format_is_looked_at() {
     for (const DType type : kBlockFormats) {
       const NumberFormat& format = format_of(type);
-      const Graph graph = parse_graph(
-          "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [512]\nweight %w : " +
-              std::string(format.name) + " [3,512]\n%y : f32 tokens [3] = linear(%x, %w)\noutput y = %y\n",
-          "graph");
+      const Graph graph =
+          parse_graph("stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [512]\nweight %w : " +
+                          std::string(format.name) + " [3,512]\n%y : f32 tokens [3] = linear(%x, %w)\noutput y = %y\n",
+                      "graph");
       Random random(1);
-      const std::vector<std::byte> stored =
-          drawn_blocks([&] { return random.next(); }, type, 3 * 512, Scales::finite);
+      const std::vector<std::byte> stored = drawn_blocks([&] { return random.next(); }, type, 3 * 512, Scales::finite);
       MemoryWeights weights;
       weights.add_stored("w", type, {3, 512}, stored);
       QVERIFY2(found_in(graph, weights).empty(), format.name.data());

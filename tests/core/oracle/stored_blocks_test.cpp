@@ -1,5 +1,5 @@
-// The oracle's reading of numbers in blocks and in 8 bits: blocks computed by hand, and random ones as the `gguf` package
-// expands them.
+// The oracle's reading of numbers in blocks and in 8 bits: blocks computed by hand, and random ones as the `gguf`
+// package expands them.
 #include <cmath>
 #include <limits>
 
@@ -72,9 +72,8 @@ class StoredBlocksTest : public QObject {
     QVERIFY(elements_of_blocks(format, stored, 0, n) == values);
     // The blocks that the digest is of.
     Random random(static_cast<uint64_t>(number) + 1);
-    const std::vector<std::byte> drawn =
-        drawn_blocks([&] { return random.next(); }, format, kDrawnBlocks * format_of(format).block_elements,
-                     Scales::finite);
+    const std::vector<std::byte> drawn = drawn_blocks([&] { return random.next(); }, format,
+                                                      kDrawnBlocks * format_of(format).block_elements, Scales::finite);
     QVERIFY(std::equal(stored.begin(), stored.end(), drawn.begin()));
   }
 
@@ -148,8 +147,7 @@ class StoredBlocksTest : public QObject {
     for (const DType format : kBlockFormats) {
       Random random(7);
       const std::string name(to_text(format));
-      const std::vector<std::byte> stored =
-          drawn_blocks([&] { return random.next(); }, format, 2 * 256, Scales::alike);
+      const std::vector<std::byte> stored = drawn_blocks([&] { return random.next(); }, format, 2 * 256, Scales::alike);
       MemoryWeights weights;
       weights.add_stored("w", format, {2, 256}, stored);
       const Graph graph = parse_graph(

@@ -24,14 +24,14 @@ std::vector<std::byte> bytes_of_all(std::initializer_list<int> values) {
   return bytes;
 }
 
-/// What a source makes, as the oracle reads its format.
+/// The elements that a source makes, as the oracle reads its format.
 std::vector<float> made_values(const WeightSource& source, const std::string& text) {
   const WeightInfo info = *source.find(text);
   std::vector<float> values(static_cast<size_t>(info.elements()));
   reference::stored_format(info.dtype).read(source.bytes(text).get(), 0, info.elements(), values.data());
   return values;
 }
-/// What the oracle reads of the recipe itself.
+/// The elements that the oracle reads of the recipe itself.
 std::vector<float> read_values(const WeightSource& stored, const std::string& text) {
   const auto reader = reference::make_recipe_reader(parse_recipe(text, "recipe"), stored);
   std::vector<double> values(static_cast<size_t>(reader->elements()));
@@ -182,8 +182,7 @@ class BlockRecipesTest : public QObject {
     held->add("s", DType::f32, {2, 3}, {2, 0.5f, 10, 3, -1, 100});
     held->add("half", DType::bf16, {2, 3}, {2, 0.5f, 10, 3, -1, 100});
     const auto source = make_recipe_weights(held);
-    const std::vector<float> expected = {2,  3,  224, -0.25f, 10 * 0x1p-9f, 4,     6,  2,
-                                         2.5f, 60, 21,  24,     -9,           -10, -1100};
+    const std::vector<float> expected = {2, 3, 224, -0.25f, 10 * 0x1p-9f, 4, 6, 2, 2.5f, 60, 21, 24, -9, -10, -1100};
     for (const char* scales : {"s", "half"}) {
       const std::string text = "block_scale(\"w\", \"" + std::string(scales) + "\", height=2, width=2)";
       QCOMPARE(canonical(text), text);
@@ -197,7 +196,7 @@ class BlockRecipesTest : public QObject {
     const std::string rows = R"(block_scale("v", "rows", height=1, width=2))";
     const std::vector<float> by_row = {3, 6, -0.5f, 14336};
     QVERIFY(made_values(*source, rows) == by_row && read_values(*held, rows) == by_row);
-    // What is not finite stays so.
+    // Numbers that are not finite stay so.
     held->add("nan", DType::f32, {2, 1}, {std::numeric_limits<float>::quiet_NaN(), 1});
     const std::vector<float> values = made_values(*source, R"(block_scale("v", "nan", height=1, width=2))");
     QVERIFY(std::isnan(values[0]) && std::isnan(values[1]) && values[2] == -2);
@@ -211,13 +210,14 @@ class BlockRecipesTest : public QObject {
     held.add("t", DType::f32, {2, 2}, std::vector<float>(4, 1));
     held.add("u", DType::f32, {6}, std::vector<float>(6, 1));
     QCOMPARE(refusal(held, R"(block_scale("w", "s"))"), std::string());
-    QCOMPARE(refusal(held, R"(block_scale("w", "t"))"),
-             std::string("weight block_scale(\"w\", \"t\", height=128, width=128): expected weights [n, k] and a factor "
-                         "for each block of 128 x 128, got [300, 200] and [2, 2]"));
+    QCOMPARE(
+        refusal(held, R"(block_scale("w", "t"))"),
+        std::string("weight block_scale(\"w\", \"t\", height=128, width=128): expected weights [n, k] and a factor "
+                    "for each block of 128 x 128, got [300, 200] and [2, 2]"));
     QVERIFY(refusal(held, R"(block_scale("w", "u"))").find("got [300, 200] and [6]") != std::string::npos);
     QVERIFY(refusal(held, R"(block_scale("u", "u"))").find("got [6] and [6]") != std::string::npos);
-    QVERIFY(refusal(held, R"(block_scale("codes", "s"))").find(
-                "expected weights in f8_e4m3, f8_e5m2, f32, f16 or bf16, got u8") != std::string::npos);
+    QVERIFY(refusal(held, R"(block_scale("codes", "s"))")
+                .find("expected weights in f8_e4m3, f8_e5m2, f32, f16 or bf16, got u8") != std::string::npos);
     QVERIFY(refusal(held, R"(block_scale("w", "s", height=0))").find("expected height from 1 to 1048576, got 0") !=
             std::string::npos);
   }

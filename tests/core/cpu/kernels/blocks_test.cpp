@@ -88,7 +88,9 @@ class BlocksTest : public QObject {
               drawn_blocks([&] { return engine(); }, type, format.block_elements, Scales::alike);
           for (int32_t byte = 0; byte < format.scale_bytes(); ++byte)
             block[static_cast<size_t>(format.scales_at + byte)] =
-                static_cast<std::byte>(byte + 1 == format.scale_bytes() ? top : top == 0xff ? 0xff : 0);
+                static_cast<std::byte>(byte + 1 == format.scale_bytes() ? top
+                                       : top == 0xff                    ? 0xff
+                                                                        : 0);
           Floats values(static_cast<size_t>(format.block_elements));
           block_kernels(type)->expand(block.data(), format.block_elements, values.data());
           for (size_t i = 0; i < values.size(); ++i)
