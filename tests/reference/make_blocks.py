@@ -3,15 +3,17 @@ elements as the `gguf` package expands them.
 
 The file holds the first blocks of each type, as `TYPE.blocks` (u8 [blocks, bytes]) and `TYPE.elements` (f32 [blocks, elements]), and in
 its metadata, as TYPE, the digest of the elements of 100,000 blocks. The test draws the same blocks. Scales are finite: a scale in f16
-that is not gets another exponent, and the byte 255 of MXFP4 becomes 254.
+that is not gets another exponent, and the byte 255 of MXFP4 becomes 254. `f8_e4m3.elements` and `f8_e5m2.elements` are the numbers of
+all 256 bytes as the `ml_dtypes` package has them.
 
-    pip install gguf==0.19.0
+    pip install gguf==0.19.0 ml_dtypes==0.6.0
     python tests/reference/make_blocks.py
 """
 import json
 import pathlib
 import struct
 
+import ml_dtypes
 import numpy as np
 from gguf import GGMLQuantizationType as Type
 from gguf import GGML_QUANT_SIZES
@@ -94,6 +96,8 @@ def main():
         tensors[f"{name}.elements"] = expanded(blocks[:kept], kind)
         digests[name] = digest_of(blocks, kind)
         print(name, digests[name])
+    for name, kind in {"f8_e4m3": ml_dtypes.float8_e4m3fn, "f8_e5m2": ml_dtypes.float8_e5m2}.items():
+        tensors[f"{name}.elements"] = np.arange(256, dtype=np.uint8).view(kind).astype(np.float32)
     path = pathlib.Path(__file__).parent / "blocks" / "blocks.safetensors"
     path.parent.mkdir(exist_ok=True)
     write_safetensors(path, tensors, digests)

@@ -1,6 +1,7 @@
 // The oracle's reading of numbers in blocks and in 8 bits: blocks computed by hand, and random ones as the `gguf`
 // package expands them.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "core/formats/safetensors.h"
@@ -132,15 +133,22 @@ class StoredBlocksTest : public QObject {
     QVERIFY(std::isnan(value(DType::f8_e4m3, 0x7f)) && std::isnan(value(DType::f8_e4m3, 0xff)));
     QVERIFY(value(DType::f8_e5m2, 0xfc) == -std::numeric_limits<float>::infinity());
     QVERIFY(std::isnan(value(DType::f8_e5m2, 0x7d)) && std::isnan(value(DType::f8_e5m2, 0xff)));
-    // Conversions of the engine are other code.
-    for (const DType format : {DType::f8_e4m3, DType::f8_e5m2})
+    // All of them as the ml_dtypes package has them. Conversions of the engine are other code.
+    const auto file = SafetensorsFile::open(reference_path("blocks/blocks.safetensors"));
+    for (const DType format : {DType::f8_e4m3, DType::f8_e5m2}) {
+      const StoredTensor* all = file->find(std::string(to_text(format)) + ".elements");
+      QVERIFY(all && all->elements() == 256);
       for (int bits = 0; bits < 256; ++bits) {
         const auto byte = static_cast<uint8_t>(bits);
-        float converted = 0;
+        float expected = 0, converted = 0;
+        std::memcpy(&expected, all->bytes.data() + sizeof expected * byte, sizeof expected);
         to_f32(&byte, format, &converted, 1);
         const float read = value(format, byte);
-        QVERIFY2(std::isnan(read) ? std::isnan(converted) : read == converted, QByteArray::number(bits).constData());
+        QVERIFY2(std::isnan(expected) ? std::isnan(read) && std::isnan(converted)
+                                      : read == expected && converted == expected,
+                 QByteArray::number(bits).constData());
       }
+    }
   }
 
   void the_oracle_in_a_field_multiplies_by_what_it_reads() {
