@@ -1,12 +1,14 @@
 // Recipes over weights in blocks, and those that make weights of the codes and scales of MXFP4 and FP8 files.
 #include <cmath>
 #include <limits>
+#include <random>
 
 #include "core/oracle/recipe_reader.h"
 #include "core/oracle/stored_formats.h"
 #include "tests/core/weights/held_tensors.h"
 #include "tests/testing/blocks.h"
 #include "tests/testing/complaint.h"
+#include "tests/testing/counts.h"
 #include "tests/testing/testing.h"
 
 namespace stormcell {
