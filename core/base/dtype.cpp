@@ -48,6 +48,15 @@ uint16_t f32_to_f16(float f) {
   return static_cast<uint16_t>(sign | ((rounded - 0x38000000u) >> 13));
 }
 
+float f8_e4m3_to_f32(uint8_t v) {
+  const uint32_t sign = static_cast<uint32_t>(v & 0x80) << 24, exponent = (v >> 3) & 0xf, mantissa = v & 7;
+  if ((v & 0x7f) == 0x7f) return std::bit_cast<float>(sign | 0x7fc00000u);
+  if (exponent == 0) return std::copysign(std::ldexp(static_cast<float>(mantissa), -9), sign ? -1.0f : 1.0f);
+  return std::bit_cast<float>(sign | ((exponent + 120) << 23) | (mantissa << 20));
+}
+
+float f8_e5m2_to_f32(uint8_t v) { return f16_to_f32(static_cast<uint16_t>(v << 8)); }
+
 void to_f32(const void* from, DType type, float* to, size_t n) {
   const auto* half = static_cast<const uint16_t*>(from);
   switch (type) {
@@ -62,6 +71,12 @@ void to_f32(const void* from, DType type, float* to, size_t n) {
       return;
     case DType::f64:
       for (size_t i = 0; i < n; ++i) to[i] = static_cast<float>(static_cast<const double*>(from)[i]);
+      return;
+    case DType::f8_e4m3:
+      for (size_t i = 0; i < n; ++i) to[i] = f8_e4m3_to_f32(static_cast<const uint8_t*>(from)[i]);
+      return;
+    case DType::f8_e5m2:
+      for (size_t i = 0; i < n; ++i) to[i] = f8_e5m2_to_f32(static_cast<const uint8_t*>(from)[i]);
       return;
     default:
       bad_input("dtype", "expected a floating type, got " + std::string(to_text(type)));

@@ -27,7 +27,12 @@ enum class DType : uint8_t {
   i64,
   u64,
   boolean,
-  q8_0
+  q8_0,
+  q4_0,
+  q4_k,
+  q5_k,
+  q6_k,
+  mxfp4
 };
 
 /// Bytes of one element. Throws Error(failed) for a format of blocks, whose elements have no bytes of their own: ask
@@ -53,7 +58,12 @@ float f16_to_f32(uint16_t v);
 /// Round to nearest, ties to even.
 uint16_t f32_to_f16(float f);
 
-/// Converts n elements of a float type (f32, f16, bf16, f64) to f32.
+/// Numbers of 8 bits by the OCP specification: 4 bits of exponent and 3 of fraction, which have a NaN and no infinity;
+/// 5 and 2, which are the upper half of an f16.
+float f8_e4m3_to_f32(uint8_t v);
+float f8_e5m2_to_f32(uint8_t v);
+
+/// Converts n elements of a float type (f32, f16, bf16, f64, f8_e4m3, f8_e5m2) to f32.
 void to_f32(const void* from, DType type, float* to, size_t n);
 /// Converts n f32 elements to f32, f16 or bf16.
 void from_f32(const float* from, void* to, DType type, size_t n);

@@ -6,6 +6,7 @@
 
 #include "core/base/enum_words.h"
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 
 namespace stormcell {
 namespace {
@@ -32,8 +33,8 @@ constexpr std::array kNumberFormats = {
                  .product_tolerance = kRoundedTolerance,
                  .conversion_tolerance = 5e-2},
     NumberFormat{.type = DType::f64, .name = "f64", .block_bytes = 8},
-    NumberFormat{.type = DType::f8_e4m3, .name = "f8_e4m3", .block_bytes = 1},
-    NumberFormat{.type = DType::f8_e5m2, .name = "f8_e5m2", .block_bytes = 1},
+    NumberFormat{.type = DType::f8_e4m3, .name = "f8_e4m3", .block_bytes = 1, .scaled_by_blocks = true},
+    NumberFormat{.type = DType::f8_e5m2, .name = "f8_e5m2", .block_bytes = 1, .scaled_by_blocks = true},
     NumberFormat{.type = DType::i8, .name = "i8", .block_bytes = 1},
     NumberFormat{.type = DType::u8, .name = "u8", .block_bytes = 1},
     NumberFormat{.type = DType::i16, .name = "i16", .block_bytes = 2},
@@ -43,7 +44,8 @@ constexpr std::array kNumberFormats = {
     NumberFormat{.type = DType::i64, .name = "i64", .block_bytes = 8},
     NumberFormat{.type = DType::u64, .name = "u64", .block_bytes = 8},
     NumberFormat{.type = DType::boolean, .name = "bool", .block_bytes = 1},
-    // Q8_0 of GGUF: a scale in f16, then 32 signed bytes. Nothing opens files of it yet, so it is not offered.
+    // Blocks of GGUF files (block_q8_0 and the others in ggml-common.h of ggml). Nothing converts weights to them, so
+    // they are not offered.
     NumberFormat{.type = DType::q8_0,
                  .name = "q8_0",
                  .block_elements = 32,
@@ -51,6 +53,40 @@ constexpr std::array kNumberFormats = {
                  .exponent = 0x7c00,
                  .multiplies = true,
                  .conversion_tolerance = 2e-2},
+    NumberFormat{.type = DType::q4_0,
+                 .name = "q4_0",
+                 .block_elements = 32,
+                 .block_bytes = 18,
+                 .exponent = 0x7c00,
+                 .multiplies = true},
+    NumberFormat{.type = DType::q4_k,
+                 .name = "q4_k",
+                 .block_elements = 256,
+                 .block_bytes = 144,
+                 .exponent = 0x7c00,
+                 .scales = 2,
+                 .multiplies = true},
+    NumberFormat{.type = DType::q5_k,
+                 .name = "q5_k",
+                 .block_elements = 256,
+                 .block_bytes = 176,
+                 .exponent = 0x7c00,
+                 .scales = 2,
+                 .multiplies = true},
+    NumberFormat{.type = DType::q6_k,
+                 .name = "q6_k",
+                 .block_elements = 256,
+                 .block_bytes = 210,
+                 .exponent = 0x7c00,
+                 .scales_at = 208,
+                 .multiplies = true},
+    // The scale is a power of two in one byte, of which 255 is NaN (OCP Microscaling Formats 1.0).
+    NumberFormat{.type = DType::mxfp4,
+                 .name = "mxfp4",
+                 .block_elements = 32,
+                 .block_bytes = 17,
+                 .exponent = 0xff,
+                 .multiplies = true},
 };
 
 consteval bool is_in_order_of_types() {
@@ -91,6 +127,13 @@ int64_t tensor_bytes(DType type, std::span<const int64_t> shape) {
   if (__builtin_mul_overflow(rows, row_bytes(type, shape.empty() ? 1 : shape.back()), &bytes))
     bad_input("tensor", "expected fewer than 2^63 bytes");
   return bytes;
+}
+
+std::string product_format_names() {
+  std::vector<std::string_view> names;
+  for (const NumberFormat& format : kNumberFormats)
+    if (format.multiplies) names.push_back(format.name);
+  return either(names);
 }
 
 DType state_format(DType weights) { return format_of(weights).rounds_rows ? weights : DType::f32; }

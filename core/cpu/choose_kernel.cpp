@@ -6,8 +6,8 @@
 
 namespace stormcell::cpu {
 
-// One file in ops/ each, named as the operator. Gather and linear have two kernels, conv2d has three; the three of an
-// exchange, and those of grouped_conv2d, are one file.
+// One file in ops/ each, named as the operator. Gather and grouped_linear have two kernels, linear and conv2d have
+// three; the three of an exchange, and those of grouped_conv2d, are one file.
 std::unique_ptr<Kernel> make_embedding(const BuildContext&), make_linear(const BuildContext&),
     make_linear_plain(const BuildContext&), make_grouped_linear(const BuildContext&), make_conv2d(const BuildContext&),
     make_rms_norm(const BuildContext&), make_activation(const BuildContext&), make_add(const BuildContext&),
@@ -30,17 +30,21 @@ std::unique_ptr<Kernel> make_embedding(const BuildContext&), make_linear(const B
     make_window_attention(const BuildContext&), make_grouped_conv2d_planar(const BuildContext&),
     make_grouped_conv2d_direct(const BuildContext&), make_grouped_conv2d(const BuildContext&),
     make_grouped_residual_blocks(const BuildContext&), make_grouped_layer_norm(const BuildContext&),
-    make_zeros(const BuildContext&), make_separable_conv2d(const BuildContext&), make_sample(const BuildContext&);
+    make_zeros(const BuildContext&), make_separable_conv2d(const BuildContext&), make_sample(const BuildContext&),
+    make_linear_blocks(const BuildContext&), make_grouped_linear_blocks(const BuildContext&);
 
 namespace {
 constexpr std::array kKernels = {
     KernelRow{"embedding", "embedding.rows", make_embedding},
     KernelRow{"linear", "linear.panels", make_linear, {.bf16_in = true, .bf16_out = true, .formats = true}},
+    KernelRow{"linear", "linear.blocks", make_linear_blocks, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"linear", "linear.plain", make_linear_plain},
     KernelRow{"grouped_linear",
               "grouped_linear.panels",
               make_grouped_linear,
               {.bf16_in = true, .bf16_out = true, .formats = true}},
+    KernelRow{
+        "grouped_linear", "grouped_linear.blocks", make_grouped_linear_blocks, {.bf16_in = true, .bf16_out = true}},
     KernelRow{"conv2d", "conv2d.planar", make_conv2d_planar},
     KernelRow{"conv2d", "conv2d.direct", make_conv2d_direct},
     KernelRow{"conv2d", "conv2d.panels", make_conv2d},

@@ -20,6 +20,8 @@ Activation parse_activation(std::string_view word) {
 }
 
 WeightHandle BuildContext::panel_weight(size_t index, bool precise) const {
+  const DType stored = value(index).type.dtype;
+  if (block_kernels(stored)) return branch_weight(index, kPlainLayout, stored);
   // The stored number format, but f16, which has no dot product here, and what must not round its input.
   return branch_weight(index, kPanels, precise ? DType::f32 : panel_format(format_in_products(value(index))));
 }

@@ -70,7 +70,7 @@ struct BuildContext : KernelBuildContext {
   /// Whether the input lies in bf16: Rows::halves().
   bool reads_halves(size_t input) const;
   bool writes_halves(size_t output) const;
-  /// Requests input `index` packed for products; it may be a part, as of branch_weight().
+  /// Requests input `index` as products read it, packed or in blocks; it may be a part, as of branch_weight().
   WeightHandle panel_weight(size_t index, bool precise) const;
 };
 

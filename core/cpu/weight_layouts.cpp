@@ -27,7 +27,6 @@ struct Writing {
 };
 
 int64_t plain_bytes(const WeightKey&, const WeightInfo& info) { return info.bytes(); }
-void write_plain(Writing& w) { std::memcpy(w.to, w.from.get(), static_cast<size_t>(w.info.bytes())); }
 
 int64_t plain_f32_bytes(const WeightKey&, const WeightInfo& info) { return info.elements() * 4; }
 void write_plain_f32(Writing& w) {
@@ -100,11 +99,11 @@ void write_planar_convolution(Writing& w) {
 struct WeightLayout {
   std::string_view name;  ///< the layout up to a '/', behind which its parameter stands
   int64_t (*bytes)(const WeightKey& key, const WeightInfo& info);
-  void (*write)(Writing& writing);
+  void (*write)(Writing& writing);  ///< null: the bytes stay as they are stored
 };
 /// The visible list.
 constexpr std::array kLayouts = {
-    WeightLayout{kPlainLayout, plain_bytes, write_plain},
+    WeightLayout{kPlainLayout, plain_bytes, nullptr},
     WeightLayout{kPlainF32Layout, plain_f32_bytes, write_plain_f32},
     WeightLayout{kPanels, panels_bytes, write_panels},
     WeightLayout{kConvPanels, conv_panels_bytes, write_conv_panels},
@@ -131,20 +130,28 @@ std::string conv_panels(int64_t groups) { return std::string(kConvPanels) + "/" 
 
 int64_t cpu_weight_bytes(const WeightKey& key, const WeightInfo& info) { return layout_of(key).bytes(key, info); }
 
+namespace {
+/// Writes a weight into its place. One that stays as it is stored is read there, without a copy between.
+void write_weight(const WeightKey& key, const WeightSource& source, std::byte* to,
+                  std::function<void(int64_t n, const std::function<void(int64_t, int64_t, int)>&)> split) {
+  const WeightInfo& info = info_of(key, source);
+  const WeightLayout& layout = layout_of(key);
+  if (!layout.write) return source.copy(key.tensor, 0, {to, static_cast<size_t>(info.bytes())});
+  Writing writing{key, info, source.bytes(key.tensor), to, std::move(split)};
+  layout.write(writing);
+}
+}  // namespace
+
 std::unique_ptr<DeviceBuffer> load_cpu_weight(const WeightKey& key, const WeightSource& source, MemorySpace& space,
                                               ThreadTeam& team) {
-  const WeightInfo& info = info_of(key, source);
-  auto buffer = space.allocate(cpu_weight_bytes(key, info), key.tensor);
-  Writing writing{key, info, source.bytes(key.tensor), reinterpret_cast<std::byte*>(buffer->address().value),
-                  [&](int64_t n, const auto& part) { team.split(n, 1, part); }};
-  layout_of(key).write(writing);
+  auto buffer = space.allocate(cpu_weight_bytes(key, info_of(key, source)), key.tensor);
+  write_weight(key, source, reinterpret_cast<std::byte*>(buffer->address().value),
+               [&](int64_t n, const auto& part) { team.split(n, 1, part); });
   return buffer;
 }
 
 void load_cpu_weight_to(const WeightKey& key, const WeightSource& source, std::byte* to) {
-  Writing writing{key, info_of(key, source), source.bytes(key.tensor), to,
-                  [](int64_t n, const auto& part) { part(int64_t{0}, n, 0); }};
-  layout_of(key).write(writing);
+  write_weight(key, source, to, [](int64_t n, const auto& part) { part(int64_t{0}, n, 0); });
 }
 
 }  // namespace stormcell::cpu

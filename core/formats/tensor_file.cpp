@@ -22,7 +22,8 @@ TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(s
     file_->read(0, size);
     header_.resize(safetensors_header_size(size, file_->size(), path));
     file_->read(sizeof first, std::as_writable_bytes(std::span(header_)));
-    header = parse_safetensors_header(header_, total_bytes(), path);
+    total_bytes_ = std::ssize(*file_) - static_cast<int64_t>(sizeof first + header_.size());
+    header = parse_safetensors_header(header_, total_bytes_, path);
   } catch (const Error& error) {
     if (error.kind() == ErrorKind::bad_input) refuse_other_kind(*file_, FileUse::tensors);
     throw;
@@ -34,12 +35,13 @@ TensorFile::TensorFile(OpenFile file) : file_(std::make_shared<const OpenFile>(s
                         entry.end - entry.begin, 0});
 }
 
+TensorFile::TensorFile(std::shared_ptr<const OpenFile> file, std::string header, std::vector<TensorPlace> tensors)
+    : file_(std::move(file)), header_(std::move(header)), tensors_(std::move(tensors)) {
+  for (const TensorPlace& tensor : tensors_) total_bytes_ += tensor.bytes;
+}
+
 const std::string& TensorFile::path() const { return file_->path(); }
 std::string TensorFile::change() const { return file_->change(); }
-
-int64_t TensorFile::total_bytes() const {
-  return std::ssize(*file_) - static_cast<int64_t>(sizeof(uint64_t) + header_.size());
-}
 
 const TensorPlace* TensorFile::find(std::string_view name) const { return find_tensor(tensors_, name); }
 

@@ -1,5 +1,6 @@
-// One safetensors file whose tensors are read on demand. If the file becomes shorter during a run, that is an error of
-// the run, whereas a mapping would end the program. Weights (weight_files.h) and data are read this way.
+// One file of tensors that are read on demand: safetensors, or a GGUF file whose header gguf_weights.h has read. If the
+// file becomes shorter during a run, that is an error of the run, whereas a mapping would end the program. Weights
+// (weight_files.h) and data are read this way.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,9 +8,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "core/base/dtype.h"
+#include "core/base/number_format.h"
 #include "core/formats/file_range.h"
 
 namespace stormcell {
@@ -23,7 +25,10 @@ struct TensorPlace {
   int64_t bytes = 0;
   int file = 0;  ///< index into WeightFiles::file_path(); 0 in a file of its own
 
-  int64_t elements() const { return bytes / static_cast<int64_t>(element_size(dtype)); }
+  int64_t elements() const {
+    const NumberFormat& format = format_of(dtype);
+    return bytes / format.block_bytes * format.block_elements;
+  }
 };
 
 class TensorFile {
@@ -31,6 +36,8 @@ class TensorFile {
   /// The header is fully checked; no tensor is read. Error(bad_input): missing, not readable, not in the format.
   explicit TensorFile(const std::string& path);
   explicit TensorFile(OpenFile file);
+  /// A file whose header was read by somebody else; `tensors` are ordered by name.
+  TensorFile(std::shared_ptr<const OpenFile> file, std::string header, std::vector<TensorPlace> tensors);
 
   const std::string& path() const;
   /// Ordered by name.
@@ -44,15 +51,17 @@ class TensorFile {
   /// As OpenFile::change().
   std::string change() const;
 
-  /// The JSON header as it stood in the file, padding included.
+  /// The JSON header of a safetensors file as it stood there, padding included; of another file what tells its header
+  /// from others.
   const std::string& header() const { return header_; }
   /// Bytes of all tensors.
-  int64_t total_bytes() const;
+  int64_t total_bytes() const { return total_bytes_; }
 
  private:
   std::shared_ptr<const OpenFile> file_;
   std::string header_;
   std::vector<TensorPlace> tensors_;
+  int64_t total_bytes_ = 0;
 };
 
 /// Finds a tensor in a list ordered by name; null if there is none.

@@ -2,6 +2,7 @@
 #include "core/formats/weight_files.h"
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <system_error>
 
@@ -15,6 +16,14 @@ namespace stormcell {
 namespace {
 namespace fs = std::filesystem;
 using ShardOf = std::map<std::string, std::string>;  // tensor name to the shard's file name
+
+bool begins_as_gguf(const std::string& path) {
+  const OpenFile file = OpenFile::open_regular(path);
+  std::array<char, 4> first{};
+  if (file.size() < first.size()) return false;
+  file.read(0, std::as_writable_bytes(std::span(first)));
+  return is_gguf({first.data(), first.size()});
+}
 }  // namespace
 
 WeightFiles::WeightFiles() = default;
@@ -41,13 +50,28 @@ void WeightFiles::add(const std::string& path) {
   if (has_entry(path + ".aria2"))
     bad_input(path, "is a download that did not end: " + fs::path(path).filename().string() + ".aria2 is beside it",
               "start the download again");
+  add(std::make_unique<const TensorFile>(path));
+}
+
+void WeightFiles::add(std::unique_ptr<const TensorFile> file) {
   const int index = static_cast<int>(files_.size());
-  files_.push_back(std::make_unique<const TensorFile>(path));
+  files_.push_back(std::move(file));
   for (TensorPlace tensor : files_.back()->tensors()) {
     tensor.file = index;
     tensors_.push_back(std::move(tensor));
   }
   total_bytes_ += files_.back()->total_bytes();
+}
+
+void WeightFiles::order_tensors() {
+  std::sort(tensors_.begin(), tensors_.end(),
+            [](const TensorPlace& a, const TensorPlace& b) { return a.name < b.name; });
+}
+
+const std::string* WeightFiles::other_format(std::string_view name) const {
+  const auto at = std::lower_bound(others_.begin(), others_.end(), name,
+                                   [](const OtherTensor& t, std::string_view n) { return t.name < n; });
+  return at != others_.end() && at->name == name ? &at->format : nullptr;
 }
 
 // Every tensor of the index is in its shard, every tensor of a shard is in the index, none is in two shards.
@@ -76,6 +100,13 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   weights->path_ = path;
   std::error_code error;
   if (!fs::is_directory(path, error)) {
+    if (fs::is_regular_file(path, error) && begins_as_gguf(path)) {
+      GgufWeights gguf = open_gguf_weights(path);
+      for (std::unique_ptr<const TensorFile>& file : gguf.files) weights->add(std::move(file));
+      weights->others_ = std::move(gguf.others);
+      weights->order_tensors();
+      return weights;
+    }
     if (fs::exists(path, error) && !path.ends_with(".safetensors"))
       refuse_file(path, FileUse::tensors, "is not a .safetensors file", "name a model folder or a .safetensors file");
     weights->add(path);
@@ -85,8 +116,7 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
   for (const std::string& file : found.files) weights->add(file);
   weights->index_ = found.index;
   weights->warnings_ = std::move(found.warnings);
-  std::sort(weights->tensors_.begin(), weights->tensors_.end(),
-            [](const TensorPlace& a, const TensorPlace& b) { return a.name < b.name; });
+  weights->order_tensors();
   if (!found.index.empty()) weights->check_index(found.index, found.shard_of);
   return weights;
 }

@@ -99,20 +99,20 @@ void expect_space(const Graph& graph, const Node& node, size_t index, SpaceId sp
 }
 
 namespace {
-void expect_weight_where(bool fits, const Graph& graph, const Node& node, size_t index) {
+void expect_weight_where(bool fits, const std::string& formats, const Graph& graph, const Node& node, size_t index) {
   const Value& v = graph.value(node.inputs[index]);
   if (v.kind != ValueKind::weight || !fits)
-    operator_error(node, "a weight in " + engine_float_names() + " as input " + std::to_string(index),
-                   value_text(graph, v));
+    operator_error(node, "a weight in " + formats + " as input " + std::to_string(index), value_text(graph, v));
 }
 }  // namespace
 
 void expect_weight(const Graph& graph, const Node& node, size_t index) {
-  expect_weight_where(is_engine_float(input_type(graph, node, index).dtype), graph, node, index);
+  expect_weight_where(is_engine_float(input_type(graph, node, index).dtype), engine_float_names(), graph, node, index);
 }
 
 void expect_product_weight(const Graph& graph, const Node& node, size_t index) {
-  expect_weight_where(format_of(input_type(graph, node, index).dtype).multiplies, graph, node, index);
+  expect_weight_where(format_of(input_type(graph, node, index).dtype).multiplies, product_format_names(), graph, node,
+                      index);
 }
 
 void expect_shared(const Graph& graph, const Node& node, size_t index, const std::vector<Dim>& content) {

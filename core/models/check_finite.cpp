@@ -18,16 +18,15 @@ namespace {
 
 constexpr int64_t kReadElements = 1 << 18;  // that are read at once, between two polls: under 1 ms
 
-/// The number that a block of a format begins with: the element itself, or the scale of the block.
 template <class Word>
-Word number_of(const std::byte* block) {
+Word number_of(const std::byte* at) {
   Word bits;
-  std::memcpy(&bits, block, sizeof bits);
+  std::memcpy(&bits, at, sizeof bits);
   return bits;
 }
 
-/// True when the exponent of any block's number is all ones. No early way out, so that the loop vectorises where
-/// `stride`, the bytes of a block, is known when it is compiled.
+/// True when the exponent of any number, `stride` bytes from one to the next, is all ones. No early way out, so that
+/// the loop vectorises where the stride is known when it is compiled.
 template <class Word, class Stride>
 bool any_nonfinite(const std::byte* bytes, int64_t blocks, Word exponent, Stride stride) {
   Word found = 0;
@@ -35,28 +34,41 @@ bool any_nonfinite(const std::byte* bytes, int64_t blocks, Word exponent, Stride
     found |= static_cast<Word>((number_of<Word>(bytes + i * stride) & exponent) == exponent);
   return found != 0;
 }
+/// The same of the numbers that blocks depend on: the element itself, or the scales.
 template <class Word>
 bool any_nonfinite(const std::byte* bytes, int64_t blocks, const NumberFormat& format) {
   const auto exponent = static_cast<Word>(format.exponent);
   if (format.block_bytes == sizeof(Word))
     return any_nonfinite(bytes, blocks, exponent, std::integral_constant<int64_t, sizeof(Word)>());
-  return any_nonfinite(bytes, blocks, exponent, int64_t{format.block_bytes});
+  bytes += format.scales_at;
+  for (int32_t scale = 0; scale < format.scales; ++scale, bytes += sizeof(Word))
+    if (any_nonfinite(bytes, blocks, exponent, int64_t{format.block_bytes})) return true;
+  return false;
 }
 
-bool is_wide(const NumberFormat& format) { return format.exponent > 0xffff; }
+/// Calls f with a zero of the type that numbers of the format have.
+template <class F>
+auto with_word(const NumberFormat& format, F f) {
+  return format.scale_bytes() == 4 ? f(uint32_t{0}) : format.scale_bytes() == 2 ? f(uint16_t{0}) : f(uint8_t{0});
+}
 
 bool blocks_are_finite(const std::byte* bytes, const NumberFormat& format, int64_t blocks) {
   if (format.exponent == 0) return true;
-  return !(is_wide(format) ? any_nonfinite<uint32_t>(bytes, blocks, format)
-                           : any_nonfinite<uint16_t>(bytes, blocks, format));
+  return !with_word(format, [&](auto word) { return any_nonfinite<decltype(word)>(bytes, blocks, format); });
 }
 
-/// Names a number that is not finite: "NaN", "infinity" or "-infinity".
+/// Names the first number of a block that is not finite: "NaN", "infinity" or "-infinity".
 std::string_view nonfinite_text(const std::byte* block, const NumberFormat& format) {
-  const uint32_t bits = is_wide(format) ? number_of<uint32_t>(block) : number_of<uint16_t>(block);
-  const uint32_t sign = is_wide(format) ? 0x80000000u : 0x8000u;
-  if ((bits & ~sign & ~format.exponent) != 0) return "NaN";
-  return (bits & sign) == 0 ? "infinity" : "-infinity";
+  for (int32_t scale = 0; scale < format.scales; ++scale) {
+    const std::byte* at = block + format.scales_at + scale * format.scale_bytes();
+    const uint32_t bits = with_word(format, [&](auto word) { return uint32_t{number_of<decltype(word)>(at)}; });
+    if ((bits & format.exponent) != format.exponent) continue;
+    const uint32_t sign = format.scale_bytes() == 4 ? 0x80000000u : format.scale_bytes() == 2 ? 0x8000u : 0u;
+    // A power of two in a byte has no infinity.
+    if (sign == 0 || (bits & ~sign & ~format.exponent) != 0) return "NaN";
+    return (bits & sign) == 0 ? "infinity" : "-infinity";
+  }
+  return {};
 }
 
 /// Blocks of the weight, some at a time. Stored ones come piece by piece, so that no whole tensor is held without need.

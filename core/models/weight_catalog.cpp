@@ -20,7 +20,12 @@ class StoredWeights final : public WeightSource {
   const WeightInfo* find(std::string_view name) const override {
     const auto at = std::lower_bound(infos_.begin(), infos_.end(), name,
                                      [](const WeightInfo& i, std::string_view n) { return i.name < n; });
-    return at != infos_.end() && at->name == name ? &*at : nullptr;
+    if (at != infos_.end() && at->name == name) return &*at;
+    if (const std::string* format = files_->other_format(name))
+      bad_input(files_->listing(),
+                "the tensor " + in_quotes(name) + " is stored as " + *format + ", expected " + product_format_names(),
+                "get the model in one of these formats");
+    return nullptr;
   }
   std::shared_ptr<const std::byte> bytes(std::string_view name) const override {
     const TensorPlace& tensor = stored(name);
@@ -28,6 +33,9 @@ class StoredWeights final : public WeightSource {
   }
   std::shared_ptr<const std::byte> range(std::string_view name, int64_t first, int64_t count) const override {
     return read(stored(name), first, count);
+  }
+  void copy(std::string_view name, int64_t first, std::span<std::byte> to) const override {
+    files_->read(stored(name), first, to);
   }
 
  private:
@@ -60,7 +68,7 @@ const WeightInfo& WeightCatalog::make(const Recipe& recipe, const std::vector<in
     bad_input("weight " + text,
               "has the shape " + shape_text(info->shape) + ", expected " + shape_text(shape) + " by config.json",
               "correct config.json, or get the model again");
-  if (!is_engine_float(info->dtype))
+  if (!format_of(info->dtype).multiplies)
     bad_input("weight " + text,
               "is stored as " + std::string(to_text(info->dtype)) + ", expected " + engine_float_names(),
               "convert it to one of these");
@@ -75,6 +83,10 @@ std::string WeightCatalog::first_of(const std::vector<std::string>& names) const
 
 StoredCatalog::StoredCatalog(std::shared_ptr<const WeightFiles> files)
     : files_(std::move(files)), source_(make_stored_weights(files_)) {}
+
+bool StoredCatalog::has(std::string_view name) const {
+  return files_->find(name) != nullptr || files_->other_format(name) != nullptr;
+}
 
 bool StoredCatalog::has_prefix(std::string_view prefix) const {
   const auto& tensors = files_->tensors();
@@ -94,7 +106,7 @@ const WeightInfo& StoredCatalog::need(const std::string& name, const std::vector
               "the tensor " + in_quotes(name) + " has the shape " + shape_text(info->shape) + ", expected " +
                   shape_text(shape) + " by config.json",
               "correct config.json, or get the model again");
-  if (!is_engine_float(info->dtype))
+  if (!format_of(info->dtype).multiplies)
     bad_input(file,
               "the tensor " + in_quotes(name) + " is stored as " + std::string(to_text(info->dtype)) + ", expected " +
                   engine_float_names(),

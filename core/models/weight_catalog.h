@@ -20,8 +20,8 @@ class WeightCatalog {
   virtual bool has(std::string_view name) const = 0;
   /// True when there is any weight whose name begins so.
   virtual bool has_prefix(std::string_view prefix) const = 0;
-  /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that is not computed
-  /// with.
+  /// Throws Error(bad_input) when there is no such weight, when it has another shape, or a format that nothing is
+  /// computed with. One in blocks is taken: operators say where they read none.
   virtual const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) = 0;
   /// A weight made of tensors that were asked for before, or of files'. Throws as the recipe's shape rules do, and
   /// where its shape is another.
@@ -35,7 +35,7 @@ class WeightCatalog {
 class StoredCatalog final : public WeightCatalog {
  public:
   explicit StoredCatalog(std::shared_ptr<const WeightFiles> files);
-  bool has(std::string_view name) const override { return source_->find(name) != nullptr; }
+  bool has(std::string_view name) const override;
   bool has_prefix(std::string_view prefix) const override;
   const WeightInfo& need(const std::string& name, const std::vector<int64_t>& shape) override;
   std::shared_ptr<const WeightSource> source() const override { return source_; }

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "core/base/error.h"
+#include "core/base/number_format.h"
 #include "core/oracle/stored_formats.h"
 
 namespace stormcell::reference {
@@ -20,9 +21,9 @@ class TensorReader final : public RecipeReader {
   void read(const Place& place, int64_t n, double* to) const override {
     int64_t index = 0;
     for (size_t i = 0; i < shape_.size(); ++i) index = index * shape_[i] + place[i];
-    float some[64];
-    for (int64_t at = 0; at < n; at += 64) {
-      const int64_t count = std::min<int64_t>(64, n - at);
+    float some[256];  // a whole block of each format
+    for (int64_t at = 0; at < n; at += 256) {
+      const int64_t count = std::min<int64_t>(256, n - at);
       format_.read(bytes_.get(), index + at, count, some);
       for (int64_t i = 0; i < count; ++i) to[at + i] = static_cast<double>(some[i]);
     }
@@ -241,6 +242,53 @@ class PositionBiasReader final : public RecipeReader {
   std::vector<std::vector<double>> operands_;
 };
 
+/// Weights of 8 bits with a factor for each block of height x width.
+class BlockScaleReader final : public RecipeReader {
+ public:
+  BlockScaleReader(const Recipe& r, std::vector<Reader> of)
+      : RecipeReader(of[0]->shape()), height_(r.height), width_(r.width), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    of_[0]->read(place, n, to);
+    for (int64_t i = 0; i < n; ++i) to[i] *= of_[1]->element({place[0] / height_, (place[1] + i) / width_});
+  }
+
+ private:
+  int64_t height_, width_;
+  std::vector<Reader> of_;
+};
+
+/// The last two extents of the codes are blocks of 32 numbers of 4 bits, two in a byte, the lower half first.
+std::vector<int64_t> unpacked(std::vector<int64_t> shape) {
+  const int64_t bytes = shape.back();
+  shape.pop_back();
+  shape.back() *= 2 * bytes;
+  return shape;
+}
+class Mxfp4Reader final : public RecipeReader {
+ public:
+  explicit Mxfp4Reader(std::vector<Reader> of) : RecipeReader(unpacked(of[0]->shape())), of_(std::move(of)) {}
+  void read(const Place& place, int64_t n, double* to) const override {
+    constexpr double kSizes[] = {0, 0.5, 1, 1.5, 2, 3, 4, 6};
+    Place scale = place, codes = place;
+    codes.push_back(0);
+    double bytes[16];
+    for (int64_t i = 0; i < n;) {
+      const int64_t column = place.back() + i, last = std::min(n, i + 32 - column % 32);
+      scale.back() = codes[place.size() - 1] = column / 32;
+      of_[0]->read(codes, 16, bytes);
+      const int exponent = static_cast<int>(of_[1]->element(scale));
+      const double by = exponent == 255 ? std::nan("") : std::ldexp(1, exponent - 127);
+      for (int64_t in = column % 32; i < last; ++i, ++in) {
+        const int both = static_cast<int>(bytes[in / 2]), code = in % 2 == 0 ? both % 16 : both / 16;
+        to[i] = by * (code < 8 ? kSizes[code] : -kSizes[code - 8]);
+      }
+    }
+  }
+
+ private:
+  std::vector<Reader> of_;
+};
+
 /// Rounds to the nearest number of a format, ties to even.
 double rounded(double x, DType to, const RoundingGrid& grid) {
   if (!std::isfinite(x) || x == 0) return x;
@@ -337,9 +385,11 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
   if (std::optional<Lying> in = lying(r, stored)) {
     const std::string text = weight_text(*in->tensor);
     WeightInfo part = *stored.find(text);
-    const int64_t element = element_size(part.dtype);
+    const NumberFormat& format = format_of(part.dtype);
     part.shape = std::move(in->shape);
-    return std::make_unique<TensorReader>(part, stored.range(text, in->first * element, part.bytes()));
+    // An element that begins a part of a tensor in blocks begins a block.
+    const int64_t first = in->first / format.block_elements * format.block_bytes;
+    return std::make_unique<TensorReader>(part, stored.range(text, first, part.bytes()));
   }
   std::vector<Reader> of;
   for (const Recipe& operand : r.of) of.push_back(make_recipe_reader(operand, stored));
@@ -361,6 +411,10 @@ Reader make_recipe_reader(const Recipe& r, const WeightSource& stored) {
       return std::make_unique<BatchNormReader>(r, std::move(of));
     case RecipeKind::position_bias:
       return std::make_unique<PositionBiasReader>(r, std::move(of));
+    case RecipeKind::block_scale:
+      return std::make_unique<BlockScaleReader>(r, std::move(of));
+    case RecipeKind::mxfp4:
+      return std::make_unique<Mxfp4Reader>(std::move(of));
     case RecipeKind::convert:
       return std::make_unique<ConvertReader>(r, std::move(of[0]));
     default:

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 
 #include "core/base/error.h"
+#include "core/oracle/stored_blocks.h"
 
 namespace stormcell::reference {
 namespace {
@@ -15,32 +15,20 @@ void read_elements(const std::byte* stored, int64_t first, int64_t n, float* to)
   to_f32(stored + first * static_cast<int64_t>(element_size(format)), format, to, static_cast<size_t>(n));
 }
 
-/// A number of 1 bit of sign, 5 of exponent and 10 of fraction, from its definition (IEEE 754 binary16).
-double half_number(unsigned bits) {
-  const unsigned exponent = bits / 1024 % 32, fraction = bits % 1024;
-  const double sign = bits / 32768 == 1 ? -1 : 1;
-  if (exponent == 31) return fraction == 0 ? sign * HUGE_VAL : std::nan("");
-  if (exponent == 0) return sign * std::ldexp(static_cast<double>(fraction), -24);
-  return sign * std::ldexp(1 + static_cast<double>(fraction) / 1024, static_cast<int>(exponent) - 15);
-}
-
-/// Reads Q8_0 of GGUF: element i of a row is in block i / 32, which has 34 bytes: the scale, low byte first, then a
-/// byte in two's complement for each element.
-void read_q8_0(const std::byte* stored, int64_t first, int64_t n, float* to) {
-  for (int64_t element = first; element < first + n; ++element) {
-    const std::byte* block = stored + element / 32 * 34;
-    const unsigned scale = std::to_integer<unsigned>(block[0]) + 256 * std::to_integer<unsigned>(block[1]);
-    const int byte = std::to_integer<int>(block[2 + element % 32]);
-    *to++ = static_cast<float>(half_number(scale) * (byte < 128 ? byte : byte - 256));
-  }
-}
-
 constexpr std::array kStoredFormats = {
     StoredFormat{DType::f32, read_elements<DType::f32>, {}},
     StoredFormat{DType::f16, read_elements<DType::f16>, {11, -24, 65504.0}},
     StoredFormat{DType::bf16, read_elements<DType::bf16>, {8, -133, 3.3895313892515355e38}},
     StoredFormat{DType::f64, read_elements<DType::f64>, {}},
+    StoredFormat{DType::u8, read_u8, {}},
+    StoredFormat{DType::f8_e4m3, read_f8_e4m3, {}},
+    StoredFormat{DType::f8_e5m2, read_f8_e5m2, {}},
     StoredFormat{DType::q8_0, read_q8_0, {}},
+    StoredFormat{DType::q4_0, read_q4_0, {}},
+    StoredFormat{DType::q4_k, read_q4_k, {}},
+    StoredFormat{DType::q5_k, read_q5_k, {}},
+    StoredFormat{DType::q6_k, read_q6_k, {}},
+    StoredFormat{DType::mxfp4, read_mxfp4, {}},
 };
 
 }  // namespace

@@ -18,8 +18,8 @@ struct RoundingGrid {
 
 struct StoredFormat {
   DType format = DType::f32;
-  /// Elements [first, first + n) of the tensor whose bytes begin at `stored`, row-major. f32 holds each of them
-  /// exactly, except those of f64.
+  /// Elements [first, first + n) of the tensor whose bytes begin at `stored`, row-major: the f32 that is
+  /// nearest to each, which is the number itself except in f64, q4_k and q5_k.
   void (*read)(const std::byte* stored, int64_t first, int64_t n, float* to) = nullptr;
   RoundingGrid grid;  ///< bits = 0: no recipe rounds to it
 };

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "core/base/counted.h"
+#include "core/base/listed_words.h"
 #include "core/base/number_format.h"
 #include "core/graph/operator.h"
 #include "core/models/family.h"
@@ -44,8 +45,9 @@ bool computes_with(std::string_view format) {
   if (std::find(kNoWeights.begin(), kNoWeights.end(), format) != kNoWeights.end()) return true;
   const std::string name = small_letters(format);
   const auto formats = number_formats();
-  return std::any_of(formats.begin(), formats.end(),
-                     [&](const NumberFormat& f) { return f.name == name && (f.converts || f.multiplies); });
+  return std::any_of(formats.begin(), formats.end(), [&](const NumberFormat& f) {
+    return f.name == name && (f.converts || f.multiplies || f.scaled_by_blocks);
+  });
 }
 
 }  // namespace
@@ -80,13 +82,21 @@ std::vector<SheetLack> lacking_operations(const TensorTally& tally, int64_t laye
 }
 
 std::vector<SheetLack> lacking_formats(const TensorTally& tally) {
-  std::map<std::string, int64_t> tensors_of;
+  std::map<std::string, std::vector<std::pair<std::string, int64_t>>> kinds_of;  // by format: kinds and their tensors
   for (const auto& [kind, rows] : tally.formats())
     for (const auto& [format, row] : rows)
-      if (!computes_with(format)) tensors_of[format] += row.tensors;
+      if (!computes_with(format)) kinds_of[format].emplace_back(kind, row.tensors);
   std::vector<SheetLack> lacks;
-  for (const auto& [format, tensors] : tensors_of)
-    lacks.push_back({format, "in " + counted(tensors, "tensor"), tensors});
+  for (const auto& [format, kinds] : kinds_of) {
+    int64_t all = 0;
+    std::string list;
+    for (const auto& [kind, tensors] : kinds) {
+      all += tensors;
+      add_to_list(list, with_commas(tensors) + " of " + kind);
+    }
+    const bool is_one = kinds.size() == 1;
+    lacks.push_back({format, "in " + counted(all, "tensor") + (is_one ? " of " + kinds[0].first : ": " + list), all});
+  }
   return lacks;
 }
 

@@ -18,8 +18,8 @@
 #include "core/formats/json_fields.h"
 #include "core/formats/json_file.h"
 #include "core/formats/open_file.h"
+#include "core/formats/part_names.h"
 #include "core/sheet/lacks.h"
-#include "core/sheet/part_names.h"
 
 namespace stormcell {
 namespace {
@@ -85,8 +85,8 @@ ModelPlace place_of_parts(SheetForm form, const std::string& kind, const std::st
   return place;
 }
 
-/// The revision that Hugging Face's cache has of a model, "models--NAME/snapshots/REVISION": the one that refs/main names,
-/// else the only one; empty: the folder is no such place.
+/// The revision that Hugging Face's cache has of a model, "models--NAME/snapshots/REVISION": the one that refs/main
+/// names, else the only one; empty: the folder is no such place.
 std::string cached_revision(const std::string& folder) {
   const fs::path snapshots = fs::path(folder) / "snapshots", main = fs::path(folder) / "refs" / "main";
   constexpr size_t kMostRevision = 256;

@@ -8,10 +8,10 @@
 #include "core/formats/file_text.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
+#include "core/formats/part_names.h"
 #include "core/formats/safetensors_outline.h"
 #include "core/formats/torch_outline.h"
 #include "core/machine/memory.h"
-#include "core/sheet/part_names.h"
 #include "core/sheet/sheet_parts.h"
 
 namespace stormcell {

@@ -6,6 +6,7 @@
 #include "core/base/error.h"
 #include "core/formats/file_text.h"
 #include "core/formats/gguf_header.h"
+#include "core/formats/gguf_parts.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
 #include "core/sheet/lacks.h"
@@ -130,12 +131,7 @@ class GgufParts {
   void read() {
     const size_t parts = place_.files.size();
     for (size_t i = 0; i < parts; ++i) read_part(i);
-    const int64_t stated = first_.number("split.tensors.count").value_or(tally.tensors());
-    if (parts > 1 && stated != tally.tensors())
-      bad_input(
-          place_.files.front(),
-          "says that its parts have " + counted(stated, "tensor") + ", and they have " + with_commas(tally.tensors()),
-          "get all parts of one version");
+    check_gguf_tensors(first_, parts, tally.tensors(), place_.files.front());
     if (parts == 1)
       if (const int64_t of = first_.number("split.count").value_or(0); of > 1)
         sheet_.lacks.push_back(
@@ -158,12 +154,8 @@ class GgufParts {
       if (tensor_end > end) end = tensor_end, last = tensor.name;
       add(std::move(tensor), size);
     });
-    if (header.tensors > 0 && (end > bytes.size() || header.data_begin > bytes.size() - end))
-      bad_input(path,
-                "is shorter than its header says: " + in_quotes(last) + " ends at byte " +
-                    std::to_string(header.data_begin + end) + " of " + with_commas(static_cast<int64_t>(bytes.size())),
-                "it may still be downloading, or is truncated");
-    check_part(header.keys, i, path);
+    check_gguf_end(header, last, end, bytes.size(), path);
+    check_gguf_part(header.keys, first_, i, place_.files.size(), path);
     if (i == 0) first_ = header.keys;
     ++sheet_.files;
   }
@@ -176,27 +168,6 @@ class GgufParts {
       if (error.kind() == ErrorKind::bad_input) refuse_unlike(bytes.where(), {"gguf"});
       throw;
     }
-  }
-
-  void check_part(const GgufEntries& keys, size_t i, const std::string& path) const {
-    if (place_.files.size() == 1) return;
-    const auto of = keys.number("split.count"), number = keys.number("split.no");
-    if (of && *of != std::ssize(place_.files))
-      bad_input(
-          path,
-          "says that it is one of " + counted(*of, "part") + ", its name says " + std::to_string(place_.files.size()),
-          "get all parts of one version");
-    if (number && *number != static_cast<int64_t>(i))
-      bad_input(path,
-                "says that it is part " + std::to_string(*number + 1) + ", its name says " + std::to_string(i + 1),
-                "get all parts of one version");
-    const std::string_view architecture = keys.text("general.architecture"),
-                           first = first_.text("general.architecture");
-    if (i > 0 && !architecture.empty() && architecture != first)
-      bad_input(path,
-                "is a part of another model: its architecture is " + in_quotes(architecture) +
-                    ", that of the first part is " + in_quotes(first),
-                "get all parts of one model");
   }
 
   void add(GgufPlace&& tensor, uint64_t size) {
@@ -247,7 +218,7 @@ void fill_from_gguf(const ModelPlace& place, ModelSheet& sheet) {
                                keys.number("expert_shared_count"));
   sheet.tokenizer = tokenizer_words(entries);
   sheet.chat_template = chat_form(entries.text("tokenizer.chat_template"));
-  sheet.lacks.push_back({"weights in GGUF are not computed with", "", 0});
+  sheet.lacks.push_back({"this version runs no model from GGUF", "", 0});
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(parts.tally, sheet.layers));
   add_lacks(sheet, lacking_formats(parts.tally));

@@ -10,6 +10,8 @@
 namespace stormcell {
 namespace {
 
+constexpr int64_t kMxfp4Bytes = 16;  // of the 32 codes of a block
+
 Recipe step(RecipeKind kind, std::vector<Recipe> of) {
   Recipe r;
   r.kind = kind;
@@ -72,6 +74,10 @@ class Inference {
         return batch_norm(r);
       case RecipeKind::position_bias:
         return position_bias(r);
+      case RecipeKind::block_scale:
+        return block_scale(r);
+      case RecipeKind::mxfp4:
+        return mxfp4(r);
       case RecipeKind::convert:
       case RecipeKind::quantise:
         break;
@@ -95,33 +101,38 @@ class Inference {
     return info;
   }
 
-  /// An operand that a step takes apart, which needs elements that have bytes of their own.
-  WeightInfo of_elements(const Recipe& r, size_t operand) const {
-    WeightInfo info = of(r.of[operand]);
-    if (format_of(info.dtype).is_blocks())
-      complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) +
-                      ", which is stored in blocks");
-    return info;
-  }
+  /// Elements of a block. A tensor in blocks is cut between them alone: rows are whole blocks.
+  static int64_t block_of(const WeightInfo& info) { return format_of(info.dtype).block_elements; }
 
   WeightInfo index(const Recipe& r) const {
-    WeightInfo info = of_elements(r, 0);
+    WeightInfo info = of(r.of[0]);
     if (info.shape.empty() || r.begin >= info.shape[0])
       complain(r,
                "expected a number below the first extent, got " + std::to_string(r.begin) + " of " + shape(info.shape));
+    if (block_of(info) > 1 && info.shape.size() == 1)
+      complain(r, "expected an operand whose rows are whole, got one row in " + std::string(to_text(info.dtype)) +
+                      ", which is stored in blocks");
     info.shape.erase(info.shape.begin());
     return info;
   }
   WeightInfo slice(const Recipe& r) const {
-    WeightInfo info = of_elements(r, 0);
+    WeightInfo info = of(r.of[0]);
     if (r.axis >= std::ssize(info.shape) || r.end > info.shape[r.axis])
       complain(r, "expected a range within the extents, got " + std::to_string(r.begin) + " to " +
                       std::to_string(r.end) + " along axis " + std::to_string(r.axis) + " of " + shape(info.shape));
+    if (const int64_t block = block_of(info);
+        r.axis + 1 == std::ssize(info.shape) && (r.begin % block != 0 || r.end % block != 0))
+      complain(r, "expected a range of whole blocks of " + std::to_string(block) + " elements of " +
+                      std::string(to_text(info.dtype)) + ", got " + std::to_string(r.begin) + " to " +
+                      std::to_string(r.end));
     info.shape[r.axis] = r.end - r.begin;
     return info;
   }
   WeightInfo transpose(const Recipe& r) const {
-    WeightInfo info = of_elements(r, 0);
+    WeightInfo info = of(r.of[0]);
+    if (block_of(info) > 1)
+      complain(r, "expected an operand in a format of single elements, got " + std::string(to_text(info.dtype)) +
+                      ", which is stored in blocks");
     if (r.order.size() != info.shape.size())
       complain(r, "expected an operand of " + std::to_string(r.order.size()) + " extents, got " + shape(info.shape));
     WeightInfo turned = info;
@@ -129,7 +140,7 @@ class Inference {
     return turned;
   }
   WeightInfo stack(const Recipe& r) const {
-    WeightInfo info = of_elements(r, 0);
+    WeightInfo info = of(r.of[0]);
     for (size_t i = 1; i < r.of.size(); ++i)
       if (const WeightInfo other = of(r.of[i]); other.shape != info.shape || other.dtype != info.dtype)
         complain(r, "expected operands of one shape and format, got " + shape(info.shape) + " " +
@@ -139,7 +150,7 @@ class Inference {
     return info;
   }
   WeightInfo concat(const Recipe& r) const {
-    WeightInfo info = of_elements(r, 0);
+    WeightInfo info = of(r.of[0]);
     const size_t axis = r.axis;
     if (axis >= info.shape.size())
       complain(r, "expected an operand with axis " + std::to_string(r.axis) + ", got " + shape(info.shape));
@@ -153,6 +164,36 @@ class Inference {
       if (__builtin_add_overflow(info.shape[axis], more, &info.shape[axis]))
         complain(r, "expected fewer than 2^63 elements along the axis");
     }
+    return info;
+  }
+  WeightInfo block_scale(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    if (!format_of(info.dtype).scaled_by_blocks && !is_engine_float(info.dtype))
+      complain(r, "expected weights in f8_e4m3, f8_e5m2, " + engine_float_names() + ", got " +
+                      std::string(to_text(info.dtype)));
+    const WeightInfo by = real(r, 1);
+    const auto blocks = [](int64_t extent, int64_t block) { return extent / block + (extent % block != 0 ? 1 : 0); };
+    if (info.shape.size() != 2 ||
+        by.shape != std::vector<int64_t>{blocks(info.shape[0], r.height), blocks(info.shape[1], r.width)})
+      complain(r, "expected weights [n, k] and a factor for each block of " + std::to_string(r.height) + " x " +
+                      std::to_string(r.width) + ", got " + shape(info.shape) + " and " + shape(by.shape));
+    info.dtype = DType::f32;
+    return info;
+  }
+  WeightInfo mxfp4(const Recipe& r) const {
+    WeightInfo info = of(r.of[0]);
+    const WeightInfo scales = of(r.of[1]);
+    if (info.dtype != DType::u8 || scales.dtype != DType::u8)
+      complain(r, "expected codes and scales in u8, got " + std::string(to_text(info.dtype)) + " and " +
+                      std::string(to_text(scales.dtype)));
+    const bool has_bytes = info.shape.size() >= 2 && info.shape.back() == kMxfp4Bytes;
+    if (has_bytes) info.shape.pop_back();
+    if (!has_bytes || info.shape != scales.shape)
+      complain(r, "expected codes [..., blocks, 16] and scales [..., blocks], got " + shape(of(r.of[0]).shape) +
+                      " and " + shape(scales.shape));
+    if (__builtin_mul_overflow(info.shape.back(), 2 * kMxfp4Bytes, &info.shape.back()))
+      complain(r, "expected fewer than 2^63 elements in a row");
+    info.dtype = DType::mxfp4;
     return info;
   }
   WeightInfo scale(const Recipe& r) const {
@@ -268,6 +309,16 @@ Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t widt
   Recipe r = step(RecipeKind::position_bias, std::move(of));
   r.height = height, r.width = width, r.turned = turned, r.limit = limit;
   return r;
+}
+
+Recipe block_scale_recipe(Recipe of, Recipe by, int64_t height, int64_t width) {
+  Recipe r = step(RecipeKind::block_scale, {std::move(of), std::move(by)});
+  r.height = height, r.width = width;
+  return r;
+}
+
+Recipe mxfp4_recipe(Recipe codes, Recipe scales) {
+  return step(RecipeKind::mxfp4, {std::move(codes), std::move(scales)});
 }
 
 Recipe convert_recipe(Recipe of, DType dtype) {

@@ -28,11 +28,18 @@ enum class RecipeKind : uint8_t {
   position_bias,     ///< (w [hidden, 2], v [heads, hidden] and, where they are there, the biases of w and of v): what
                      ///< attention in windows of height x width adds by relative place, [(2 height - 1) (2 width - 1),
                      ///< heads] in f32 (position_bias_recipe)
+  block_scale,       ///< (w [n, k], s): w[i][j] times s[i / height][j / width], in f32; w may be in 8 bits, and the
+                     ///< last blocks may be short
+  mxfp4,             ///< (codes [..., blocks, 16], scales [..., blocks], both u8): [..., 32 blocks] in mxfp4. A byte of
+                     ///< the codes is two neighbours, the lower half first: blocks of mxfp4 have another order
   convert,           ///< in number format `dtype`, each element rounded to the nearest, ties to even
   quantise,  ///< in f32: each element the nearest of the 2^bits - 1 multiples of its block's largest magnitude /
              ///< (2^(bits-1) - 1); blocks of `block` elements along the last extent
 };
 
+/// Formats of blocks are taken apart between blocks alone: rows as they are, a range along the last extent where it is
+/// whole blocks; no transposition.
+///
 /// An expression. The functions below make it, and write equal meanings in one way if that needs no shapes: a slice of
 /// a slice is one slice, two transpositions are one or none, and nested concatenations along one axis are one.
 struct Recipe {
@@ -64,6 +71,10 @@ Recipe batch_norm_shift_recipe(Recipe beta, Recipe mean, Recipe gamma, Recipe va
 /// - height, 1 - width) on; c are the coordinates of the place, with `turned` of key - query. With `limit` above 0:
 /// limit * sigmoid of that. `of`: 2 to 4 operands.
 Recipe position_bias_recipe(std::vector<Recipe> of, int64_t height, int64_t width, bool turned, int64_t limit);
+/// Weights with a scale for each block of height x width, as the FP8 files of DeepSeek and Qwen have them.
+Recipe block_scale_recipe(Recipe of, Recipe by, int64_t height, int64_t width);
+/// Weights in MXFP4 as the files of gpt-oss have them.
+Recipe mxfp4_recipe(Recipe codes, Recipe scales);
 Recipe convert_recipe(Recipe of, DType dtype);
 Recipe quantise_recipe(Recipe of, int64_t bits, int64_t block);
 

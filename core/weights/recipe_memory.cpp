@@ -42,6 +42,11 @@ class Taking {
         return beside(r.of[0], own + row_of_floats(to, to.shape.empty() ? 1 : to.shape[0]), own);
       case RecipeKind::quantise:
         return beside(r.of[0], own + row_of_floats(to, to.elements() / std::max<int64_t>(to.shape.back(), 1)), own);
+      case RecipeKind::mxfp4: {
+        const Taken codes = of(r.of[0]), scales = beside(r.of[1], own, own);
+        return {std::max(codes.most, codes.left + scales.most), own};
+      }
+      case RecipeKind::block_scale:
       case RecipeKind::scale: {
         const Taken factors = as_reals(r.of[1]), rest = beside(r.of[0], own + row_of_floats(to, to.shape[0]), own);
         return {std::max(factors.most, factors.left + rest.most), own};

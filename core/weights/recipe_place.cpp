@@ -8,6 +8,11 @@ int64_t elements_of(const std::vector<int64_t>& shape, size_t begin, size_t end)
   return n;
 }
 
+int64_t bytes_along(const WeightInfo& info, size_t axis, int64_t n) {
+  const NumberFormat& format = format_of(info.dtype);
+  return elements_of(info.shape, axis + 1, info.shape.size()) * n / format.block_elements * format.block_bytes;
+}
+
 std::optional<PlaceInTensor> place_in_tensor(const Recipe& r, const WeightSource& stored) {
   if (r.kind == RecipeKind::tensor) return PlaceInTensor{&r.name, 0};
   if (r.kind != RecipeKind::index && r.kind != RecipeKind::slice) return {};
@@ -15,10 +20,7 @@ std::optional<PlaceInTensor> place_in_tensor(const Recipe& r, const WeightSource
   const size_t axis = r.axis;
   if (elements_of(made.shape, 0, r.kind == RecipeKind::slice ? axis : 0) != 1) return {};
   std::optional<PlaceInTensor> in = place_in_tensor(r.of[0], stored);
-  const int64_t step = r.kind == RecipeKind::index ? made.bytes()
-                                                   : elements_of(made.shape, axis + 1, made.shape.size()) *
-                                                         static_cast<int64_t>(element_size(made.dtype));
-  if (in) in->first += r.begin * step;
+  if (in) in->first += r.kind == RecipeKind::index ? r.begin * made.bytes() : bytes_along(made, axis, r.begin);
   return in;
 }
 

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int kMostDeep = 64;
 constexpr size_t kMostOperands = 1 << 16, kMostExtents = 8;
+constexpr int64_t kDefaultBlock = 128, kMostBlock = 1 << 20;  // sides of the blocks of FP8 files
 constexpr int64_t kMostWindow = 1 << 10, kMostLimit = 1 << 20;
 
 struct Word {
@@ -30,6 +31,8 @@ constexpr std::array kWords = {
     Word{RecipeKind::batch_norm_scale, "batch_norm_scale", 2, 2},
     Word{RecipeKind::batch_norm_shift, "batch_norm_shift", 4, 5},
     Word{RecipeKind::position_bias, "position_bias", 2, 4},
+    Word{RecipeKind::block_scale, "block_scale", 2, 2},
+    Word{RecipeKind::mxfp4, "mxfp4", 2, 2},
     Word{RecipeKind::convert, "convert", 1, 1},
     Word{RecipeKind::quantise, "quantise", 1, 1},
 };
@@ -66,6 +69,8 @@ void write(const Recipe& r, std::string& out) {
   if (r.kind == RecipeKind::batch_norm_scale || r.kind == RecipeKind::batch_norm_shift)
     out += ", eps=" + real_text(r.eps);
   if (r.kind == RecipeKind::quantise) out += ", bits=" + std::to_string(r.bits) + ", block=" + std::to_string(r.block);
+  if (r.kind == RecipeKind::block_scale)
+    out += ", height=" + std::to_string(r.height) + ", width=" + std::to_string(r.width);
   if (r.kind == RecipeKind::position_bias) {
     out += ", height=" + std::to_string(r.height) + ", width=" + std::to_string(r.width);
     if (r.turned) out += ", turned=1";
@@ -166,6 +171,15 @@ class Reader {
         close();
         return position_bias_recipe(std::move(of), height, width, turned, limit);
       }
+      case RecipeKind::block_scale: {
+        const int64_t height = key("height", kDefaultBlock, 1, kMostBlock),
+                      width = key("width", kDefaultBlock, 1, kMostBlock);
+        close();
+        return block_scale_recipe(std::move(of[0]), std::move(of[1]), height, width);
+      }
+      case RecipeKind::mxfp4:
+        close();
+        return mxfp4_recipe(std::move(of[0]), std::move(of[1]));
       case RecipeKind::convert: {
         line_.expect(",");
         const std::string word = line_.name("a number format");

@@ -54,6 +54,10 @@ class Maker {
         return batch_norm_shift(r);
       case RecipeKind::position_bias:
         return position_bias(r);
+      case RecipeKind::block_scale:
+        return block_scale(r);
+      case RecipeKind::mxfp4:
+        return mxfp4(r);
       case RecipeKind::convert:
         return convert(r);
       case RecipeKind::quantise:
@@ -87,11 +91,9 @@ class Maker {
     const Made from = make(r.of[0]);
     WeightInfo to = info(r);
     const size_t axis = r.axis;
-    const int64_t element = element_size(to.dtype);
-    const int64_t outer = elements_of(to.shape, 0, axis),
-                  inner = elements_of(to.shape, axis + 1, to.shape.size()) * element,
-                  pitch = from.info.shape[axis] * inner, row = (r.end - r.begin) * inner;
-    const std::byte* first = from.bytes.get() + r.begin * inner;
+    const int64_t outer = elements_of(to.shape, 0, axis), pitch = bytes_along(to, axis, from.info.shape[axis]),
+                  row = bytes_along(to, axis, r.end - r.begin);
+    const std::byte* first = from.bytes.get() + bytes_along(to, axis, r.begin);
     // A view is enough: devices read elements in place, halves from any even byte and floats from every fourth.
     if (outer == 1) return {std::move(to), {from.bytes, first}};
     const std::shared_ptr<std::byte> memory = memory_for(to);
@@ -172,6 +174,35 @@ class Maker {
     return rewrite(r, std::ssize(by), [&](int64_t row, std::span<float> x) {
       for (float& e : x) e = static_cast<float>(static_cast<double>(e) * by[row]);
     });
+  }
+
+  Made block_scale(const Recipe& r) const {
+    const std::vector<double> by = reals(r.of[1]);
+    const WeightInfo weights = info(r.of[0]);
+    const int64_t across = (weights.shape[1] + r.width - 1) / r.width;
+    return rewrite(r, weights.shape[0], [&](int64_t row, std::span<float> x) {
+      const double* factors = by.data() + row / r.height * across;
+      for (size_t i = 0; i < x.size(); ++i)
+        x[i] = static_cast<float>(static_cast<double>(x[i]) * factors[static_cast<int64_t>(i) / r.width]);
+    });
+  }
+
+  /// A block: its scale, then byte i with elements i and 16 + i. The codes have elements 2 i and 2 i + 1 in byte i.
+  Made mxfp4(const Recipe& r) const {
+    const Made codes = make(r.of[0]), scales = make(r.of[1]);
+    WeightInfo to = info(r);
+    const std::shared_ptr<std::byte> memory = memory_for(to);
+    constexpr int kBytes = 16;
+    std::byte* out = memory.get();
+    const std::byte* from = codes.bytes.get();
+    for (int64_t block = 0; block < scales.info.elements(); ++block, from += kBytes) {
+      *out++ = scales.bytes.get()[block];
+      for (int i = 0; i < kBytes; ++i) {
+        const std::byte low = from[i / 2], high = from[(kBytes + i) / 2], mask{15};
+        *out++ = i % 2 == 0 ? (low & mask) | ((high & mask) << 4) : (low >> 4) | (high & ~mask);
+      }
+    }
+    return {std::move(to), memory};
   }
 
   /// A number for each channel, in f32.
@@ -275,6 +306,12 @@ class RecipeWeights final : public WeightSource {
   }
   std::shared_ptr<const std::byte> range(std::string_view text, int64_t first, int64_t count) const override {
     return looks_like_recipe(text) ? WeightSource::range(text, first, count) : stored_->range(text, first, count);
+  }
+  void copy(std::string_view text, int64_t first, std::span<std::byte> to) const override {
+    if (!looks_like_recipe(text)) return stored_->copy(text, first, to);
+    if (const std::optional<PlaceInTensor> at = place_in_tensor(known_as(text).recipe, *stored_))
+      return stored_->copy(*at->tensor, at->first + first, to);
+    WeightSource::copy(text, first, to);
   }
 
  private:

@@ -2,7 +2,9 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,8 +29,8 @@ struct WeightInfo {
 class WeightSource {
  public:
   virtual ~WeightSource() = default;
-  /// nullptr if there is no such weight. A source that makes weights by recipes throws Error(bad_input) for a text that
-  /// is no valid recipe.
+  /// nullptr if there is no such weight. Throws Error(bad_input) for one whose format nothing is computed with; a
+  /// source that makes weights by recipes, for a text that is no valid recipe.
   virtual const WeightInfo* find(std::string_view name) const = 0;
   /// Bytes that a file gives when bytes() is called: those of the stored tensors that the weight is made from; 0:
   /// nothing is read.
@@ -44,6 +46,12 @@ class WeightSource {
                                                  [[maybe_unused]] int64_t count) const {
     const std::shared_ptr<const std::byte> whole = bytes(name);
     return {whole, whole.get() + first};
+  }
+  /// Copies to.size() bytes from byte `first` on; as range(). A source of files reads them into `to` itself, so that a
+  /// weight that is kept as it is stored is ready when it has been read.
+  virtual void copy(std::string_view name, int64_t first, std::span<std::byte> to) const {
+    const std::shared_ptr<const std::byte> from = range(name, first, static_cast<int64_t>(to.size()));
+    if (!to.empty()) std::memcpy(to.data(), from.get(), to.size());
   }
 };
 

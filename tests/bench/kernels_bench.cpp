@@ -9,13 +9,16 @@
 #include <benchmark/benchmark.h>
 #include <fmt/core.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "core/base/number_format.h"
 #include "core/cpu/kernels/attention.h"
 #include "core/cpu/kernels/conv2d.h"
 #include "core/cpu/kernels/direct_conv2d.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/grouped_linear.h"
 #include "core/cpu/kernels/norm.h"
 #include "core/cpu/kernels/planar_conv2d.h"
@@ -84,6 +87,74 @@ void linear_bench(benchmark::State& state, Machine& machine, const LinearCase& c
     }
   }
   report(state, machine, 2.0 * static_cast<double>(c.rows * c.n * c.k), c.sets > 1 ? static_cast<double>(bytes) : 0);
+}
+
+/// Weights in blocks, whose limit is the larger of reading and expanding them: `expands` measures the latter alone, as
+/// floats into L1. Blocks of ones have finite scales.
+struct BlocksCase {
+  int64_t rows, n, k;
+  DType format;
+  bool expands;
+};
+
+/// Elements a second that all threads of the machine expand from one row in L1.
+double expansion_rate(Machine& machine, DType format) {
+  constexpr int64_t kRow = 2048, kTimes = 4096;
+  std::vector<std::byte> row(static_cast<size_t>(row_bytes(format, kRow)), std::byte{0x11});
+  const BlockKernels& blocks = *block_kernels(format);
+  double shortest = 1e18;
+  for (int repeat = 0; repeat < 9; ++repeat) {
+    const auto start = std::chrono::steady_clock::now();
+    machine.team.run([&](int) {
+      alignas(64) float expanded[kRow];
+      for (int64_t i = 0; i < kTimes; ++i) {
+        blocks.expand(row.data(), kRow, expanded);
+        benchmark::DoNotOptimize(expanded);
+      }
+    });
+    shortest = std::min(shortest, std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count());
+  }
+  return static_cast<double>(kRow * kTimes) * machine.team.size() / shortest;
+}
+
+void blocks_bench(benchmark::State& state, Machine& machine, const BlocksCase& c) {
+  constexpr int kSets = 32;
+  const auto bytes = static_cast<size_t>(tensor_bytes(c.format, std::vector<int64_t>{c.n, c.k}));
+  HugePages weights(bytes * kSets), x(static_cast<size_t>(c.rows * c.k) * sizeof(float)),
+      y(static_cast<size_t>(c.rows * c.n) * sizeof(float)),
+      scratch(linear_scratch_bytes(c.rows, c.k, c.format, machine.team.size()));
+  std::memset(weights.data(), 0x11, bytes * kSets);
+  fill(x.floats(), c.rows * c.k, 2);
+  const double rate = expansion_rate(machine, c.format);
+  int set = 0;
+  if (c.expands) {
+    const BlockKernels& blocks = *block_kernels(c.format);
+    const int64_t row = row_bytes(c.format, c.k);
+    for (auto _ : state) {
+      const std::byte* from = weights.data() + static_cast<size_t>(set++ % kSets) * bytes;
+      machine.team.split(c.n, 16, [&](int64_t begin, int64_t end, int) {
+        alignas(64) float expanded[256];
+        for (int64_t r = begin; r < end; ++r)
+          for (int64_t i = 0; i < c.k; i += 256) {
+            blocks.expand(from + r * row + row_bytes(c.format, i), 256, expanded);
+            benchmark::DoNotOptimize(expanded);
+          }
+      });
+    }
+  } else {
+    for (auto _ : state) {
+      const PackedWeight weight{weights.data() + static_cast<size_t>(set++ % kSets) * bytes, c.n, c.k, c.format};
+      linear(machine.team, x.floats(), c.k, c.rows, weight, {}, y.floats(), c.n, scratch.data());
+    }
+  }
+  const double elements = static_cast<double>(c.n * c.k), runs = static_cast<double>(state.iterations());
+  const double limit =
+      std::max({static_cast<double>(bytes) / (machine.ceilings.read_gbs * 1e9), elements / rate,
+                2 * elements * static_cast<double>(c.expands ? 0 : c.rows) / (machine.ceilings.f32_gflops * 1e9)});
+  state.counters["Gelements/s"] = benchmark::Counter(elements * runs * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["GB/s"] = benchmark::Counter(static_cast<double>(bytes) * runs * 1e-9, benchmark::Counter::kIsRate);
+  state.counters["probe_Gelements/s"] = rate * 1e-9;
+  state.counters["of_limit"] = benchmark::Counter(limit * runs, benchmark::Counter::kIsRate);
 }
 
 /// Norm, first product with its activation, second product, as vertical fusion leaves the three: rows lie in f32, or in
@@ -291,6 +362,17 @@ void add_all(Machine& machine) {
             [&machine, active, rows, dtype](benchmark::State& state) {
               grouped_bench(state, machine, active, rows, dtype);
             });
+  for (const NumberFormat& format : number_formats())
+    for (const auto& [k, n] : {std::pair<int64_t, int64_t>{2048, 768}, {768, 2048}})
+      for (const int64_t rows : {0, 1, 4, 16, 64, 512}) {
+        if (!format.is_blocks()) continue;
+        const bool expands = rows == 0;
+        const BlocksCase c{rows, n, k, format.type, expands};
+        add(machine,
+            fmt::format("blocks/{}/{}x{}/{}{}", format.name, k, n,
+                        expands ? std::string("expand") : fmt::format("rows:{}", rows), threads),
+            [&machine, c](benchmark::State& state) { blocks_bench(state, machine, c); });
+      }
   for (const int64_t rows : {1, 4, 16, 64, 200, 256, 1024})
     for (const bool in_bf16 : {false, true})
       add(machine,

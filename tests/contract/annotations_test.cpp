@@ -75,7 +75,7 @@ class AnnotateTest : public QObject {
     const std::string shown = run_program(inspect).out;
     QVERIFY(shown.find("  " + kAct + ".storage=bf16\n") != std::string::npos);
     // The kernels that kernel= may name, and how small a budget may be.
-    QVERIFY2(shown.find("linear.panels, linear.plain") != std::string::npos, shown.c_str());
+    QVERIFY2(shown.find("linear.panels, linear.blocks, linear.plain") != std::string::npos, shown.c_str());
     const int64_t least = j["least_weight_budget"].get<int64_t>();
     QVERIFY(least > 0 && least <= j["expert_bytes"].get<int64_t>());
     QVERIFY(shown.find("--weight-budget from " + std::to_string(least) + " bytes on") != std::string::npos);
@@ -121,7 +121,8 @@ class AnnotateTest : public QObject {
              {7, "a list of texts as \"annotations\""},
              {Json::array({7}), "a list of texts as \"annotations\""},
              {Json::array({"no.such.kernel=linear.plain"}), "the model has no node"},
-             {Json::array({kWi + ".kernel=linear.fast"}), "expected kernel linear.panels or linear.plain"},
+             {Json::array({kWi + ".kernel=linear.fast"}),
+              "expected kernel linear.panels, linear.blocks or linear.plain"},
              {Json::array({kWi + ".storage=bf16"}), "no kernel reads %"}}) {
       Json wrong = old;
       wrong["annotations"] = said_wrongly;
@@ -293,8 +294,9 @@ class AnnotateTest : public QObject {
     VERIFY_REFUSED(refused(kWi + ".speed=high"), "--annotate",
                    "\"speed\" is not an annotation (kernel, storage, format or residency)");
     VERIFY_REFUSED(refused(kWi), "--annotate", "is not NAME.KEY=WORD");
-    VERIFY_REFUSED(refused(kWi + ".kernel=linear.fast"), "--annotate",
-                   "linear \"" + kWi + "\": expected kernel linear.panels or linear.plain, got \"linear.fast\"");
+    VERIFY_REFUSED(
+        refused(kWi + ".kernel=linear.fast"), "--annotate",
+        "linear \"" + kWi + "\": expected kernel linear.panels, linear.blocks or linear.plain, got \"linear.fast\"");
     VERIFY_REFUSED(refused(kWi + ".storage=f64"), "--annotate", "expected storage f32 or bf16, got \"f64\"");
     VERIFY_REFUSED(refused(kWi + ".storage=bf16"), "--annotate",
                    "activation \"" + kAct + "\": no kernel reads %" + kWi + " in bf16");

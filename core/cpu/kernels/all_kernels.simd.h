@@ -1,6 +1,7 @@
 // Every hot loop of one instruction set, gathered into its table.
 #pragma once
 #include "core/cpu/kernels/attention.simd.h"
+#include "core/cpu/kernels/block_product.simd.h"
 #include "core/cpu/kernels/depthwise.simd.h"
 #include "core/cpu/kernels/direct_conv2d.simd.h"
 #include "core/cpu/kernels/epilogue.simd.h"
@@ -23,6 +24,12 @@ inline KernelTable all_kernels(Isa isa) {
 #else
   table.product_bf16 = multiply_panel_widened;
 #endif
+  table.q4_0 = block_kernels<BlockQ4_0>();
+  table.q4_k = block_kernels<BlockQ4_K>();
+  table.q5_k = block_kernels<BlockQ5_K>();
+  table.q6_k = block_kernels<BlockQ6_K>();
+  table.q8_0 = block_kernels<BlockQ8_0>();
+  table.mxfp4 = block_kernels<BlockMxfp4>();
   table.epilogue = finish_product;
   table.attention = attend;
   table.rms_norm = rms_norm<float>;

@@ -21,7 +21,7 @@ struct Call {
   int64_t ldy;
   int64_t n, k;
   DType dtype;
-  void (*KernelTable::*product)(const ProductTask&);
+  void (*product)(const ProductTask&);
   size_t panel_size;  // bytes
   const void* x;      // rows as the kernel reads them: the caller's, or rounded or widened by slot
   int64_t x_size;     // bytes of an element
@@ -51,9 +51,10 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   product.rows = rows;
   product.k = call.k;
   product.panel = call.panel(branch, panel);
+  product.columns = std::min(kPanelColumns, call.n - column);
   product.next = next;
   product.tile = tile;
-  (table.*call.product)(product);
+  call.product(product);
 
   const Epilogue& e = call.epilogue;
   const float* bias = call.rows.biases ? call.rows.biases[branch] : e.bias;
@@ -61,7 +62,7 @@ void run_unit(const Call& call, const KernelTable& table, int32_t branch, const 
   EpilogueTask finish;
   finish.tile = tile;
   finish.rows = rows;
-  finish.columns = std::min(kPanelColumns, call.n - column);
+  finish.columns = product.columns;
   finish.scale = e.scale;
   finish.row_of = call.rows.row_of_slot ? call.rows.row_of_slot + slot : nullptr;
   finish.row_scale = e.row_scale && !finish.row_of ? e.row_scale + slot : e.row_scale;
@@ -127,8 +128,8 @@ size_t grouped_linear_scratch_bytes(int64_t slots, int64_t k, DType weight_dtype
   const bool reads_bf16 = rounds_rows_of_x(weight_dtype);
   const size_t tiles = static_cast<size_t>(threads) * kTileBytes;
   if (is_halves(x_dtype)) return tiles + (reads_bf16 ? 0 : static_cast<size_t>(slots * k) * sizeof(float));
-  return tiles +
-         (panel_kernels(weight_dtype).rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
+  const FormatKernels* kernels = find_kernels(weight_dtype);
+  return tiles + (kernels && kernels->rounds_x ? static_cast<size_t>(slots * rounded_ld(k)) * sizeof(uint16_t) : 0);
 }
 
 void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& epilogue, void* y, int64_t ldy,
@@ -147,8 +148,8 @@ void grouped_linear(ThreadTeam& team, const GroupedRows& rows, const Epilogue& e
             weight->n,
             weight->k,
             weight->dtype,
-            panel_kernels(weight->dtype).product,
-            panel_bytes(weight->k, weight->dtype),
+            columns_product(weight->dtype),
+            columns_bytes(weight->k, weight->dtype),
             rows.x,
             sizeof(float),
             rows.ldx,

@@ -16,7 +16,8 @@ struct ProductTask {
   const int32_t* row_of = nullptr;  ///< row i of the block is row row_of[i] of x; null: row i
   int64_t rows = 0;
   int64_t k = 0;
-  const std::byte* panel = nullptr;
+  const std::byte* panel = nullptr;  ///< packed, or `columns` rows of weights in blocks
+  int64_t columns = 64;              ///< of the panel; a packed one has 64, of which those beyond them are zero
   /// what the thread reads after this panel: fetched while it computes; null: nothing
   const std::byte* next = nullptr;
   float* tile = nullptr;  ///< [rows][64] results, 64-byte aligned
@@ -141,12 +142,21 @@ inline int64_t attention_task_floats(int64_t rows, int64_t head_dim, int64_t val
          + kAttentionWidened * (head_dim > value_dim ? head_dim : value_dim);
 }
 
+/// Kernels of weights in one format of blocks, as files hold them.
+struct BlockKernels {
+  /// n elements, whole blocks.
+  void (*expand)(const std::byte* blocks, int64_t n, float* to) = nullptr;
+  /// x is f32. A row of the panel is as many whole blocks as hold k elements, and rows follow one another.
+  void (*product)(const ProductTask&) = nullptr;
+};
+
 struct KernelTable {
   Isa isa = Isa::generic;
 
   void (*product_f32)(const ProductTask&) = nullptr;
   void (*product_bf16)(const ProductTask&) = nullptr;
   bool product_bf16_rounds_x = false;  ///< product_bf16 wants x in bf16, rows padded with a zero to an even k
+  BlockKernels q4_0, q4_k, q5_k, q6_k, q8_0, mxfp4;
   void (*epilogue)(const EpilogueTask&) = nullptr;
   void (*attention)(const AttentionTask&) = nullptr;
 

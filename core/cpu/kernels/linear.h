@@ -30,9 +30,9 @@ struct Epilogue {
 ///
 /// Accumulates in f32. With bf16 weights and a processor with bf16 dot products the rows of x are rounded to bf16
 /// first; without one the weights are widened in registers and x is not rounded. A row's result is bit for bit
-/// independent of the thread count and of the other rows: every sum over k is one chain in order of k. y may be the
-/// same memory as multiply or residual (same leading dimension) but must not overlap x or the weights; in bf16 it
-/// overlaps none of them.
+/// independent of the thread count and of the other rows: every sum over k is one chain in order of k; with weights in
+/// blocks, which never round x, a chain for each lane of a vector. y may be the same memory as multiply or residual
+/// (same leading dimension) but must not overlap x or the weights; in bf16 it overlaps none of them.
 void linear(ThreadTeam& team, const float* x, int64_t ldx, int64_t rows, const PackedWeight& weight,
             const Epilogue& epilogue, void* y, int64_t ldy, std::byte* scratch);
 /// The same for rows in bf16, with an even k and ldx: they are read as they are if x would be rounded, else widened

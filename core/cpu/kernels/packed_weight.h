@@ -14,10 +14,12 @@ namespace stormcell::cpu {
 ///   f32:  [k][64]             one k a step
 ///   bf16: [ceil(k / 2)][64][2] two k a step, as the bf16 dot instruction wants them
 /// Columns beyond n and the odd half of the last bf16 step are zero. The same bytes serve every instruction set.
+///
+/// In a format of blocks nothing is packed: data are the n rows as a file has them, at any address.
 struct PackedWeight {
-  const std::byte* data = nullptr;  ///< 64-byte aligned
+  const std::byte* data = nullptr;  ///< panels: 64-byte aligned
   int64_t n = 0, k = 0;
-  DType dtype = DType::f32;  ///< a format with panels (format_kernels.h): f32 or bf16
+  DType dtype = DType::f32;  ///< a format with panels (format_kernels.h): f32 or bf16; or one of blocks
 };
 
 inline int64_t panel_count(int64_t n) { return (n + kPanelColumns - 1) / kPanelColumns; }

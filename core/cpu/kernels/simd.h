@@ -173,11 +173,22 @@ STORMCELL_INLINE Floats keep_lanes(Floats v, Floats rest, int64_t count) {
 
 /// Sums and maxima over the lanes, halving: the order does not depend on where the row lies.
 STORMCELL_INLINE float sum_lanes(Floats a) {
+#if STORMCELL_SIMD_BITS > 128
+#if STORMCELL_SIMD_BITS == 512
+  const __m256 eight = _mm256_add_ps(_mm512_castps512_ps256(a), _mm512_extractf32x8_ps(a, 1));
+#else
+  const __m256 eight = a;
+#endif
+  const __m128 four = _mm_add_ps(_mm256_castps256_ps128(eight), _mm256_extractf128_ps(eight, 1));
+  const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
+  return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
+#else
   float lane[kLanes];
   store(lane, a);
   for (int half = kLanes / 2; half > 0; half /= 2)
     for (int i = 0; i < half; ++i) lane[i] += lane[i + half];
   return lane[0];
+#endif
 }
 STORMCELL_INLINE float max_lanes(Floats a) {
   float lane[kLanes];

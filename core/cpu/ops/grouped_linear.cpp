@@ -68,11 +68,16 @@ class GroupedLinear : public Kernel {
 
 }  // namespace
 std::unique_ptr<Kernel> make_grouped_linear(const BuildContext& m) {
+  if (block_kernels(m.type(2).dtype)) return nullptr;  // nothing packs them
   const size_t branches = m.node().attributes.list("branches").size();
   // One product over all branches multiplies in one format.
   for (size_t i = 1; i < branches; ++i)
     if (format_in_products(m.value(2 + i)) != format_in_products(m.value(2))) return nullptr;
   if (!FusedProduct::supports(m)) return nullptr;
+  return std::make_unique<GroupedLinear>(m);
+}
+std::unique_ptr<Kernel> make_grouped_linear_blocks(const BuildContext& m) {
+  if (!block_kernels(m.type(2).dtype) || !FusedProduct::supports(m)) return nullptr;
   return std::make_unique<GroupedLinear>(m);
 }
 }  // namespace stormcell::cpu

@@ -43,10 +43,15 @@ class Linear : public Kernel {
 
 }  // namespace
 std::unique_ptr<Kernel> make_linear(const BuildContext& m) {
-  if (format_of(m.type(1).dtype).is_blocks()) return nullptr;  // nothing packs them
+  if (block_kernels(m.type(1).dtype)) return nullptr;  // nothing packs them
   // A product that must not round its input has no panels in bf16.
   const bool rounds = m.value(1).annotations.find(kFormat) && format_of(format_in_products(m.value(1))).own_products;
   if (!FusedProduct::supports(m) || (rounds && is_precise(m.node()))) return nullptr;
+  return std::make_unique<Linear>(m);
+}
+/// Weights in blocks are multiplied by as they are stored, and never round x.
+std::unique_ptr<Kernel> make_linear_blocks(const BuildContext& m) {
+  if (!block_kernels(m.type(1).dtype) || !FusedProduct::supports(m)) return nullptr;
   return std::make_unique<Linear>(m);
 }
 }  // namespace stormcell::cpu

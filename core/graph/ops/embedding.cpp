@@ -1,4 +1,5 @@
-// embedding(ids [S], table [V, d]) -> [S, d]: row ids[c] of the table for each cell.
+// embedding(ids [S], table [V, d]) -> [S, d]: row ids[c] of the table for each cell. Rows of the table may lie in
+// blocks, whole ones.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -9,7 +10,7 @@ std::vector<Result> infer_embedding(const Graph& g, const Node& n) {
   const TensorType &ids = input_type(g, n, 0), &table = input_type(g, n, 1);
   if (ids.space == kNone || !ids.content.empty()) operator_error(n, "one id a cell", type_text(g, ids));
   if (table.space != kNone || table.content.size() != 2) operator_error(n, "a table [V, d]", type_text(g, table));
-  expect_weight(g, n, 1);
+  expect_product_weight(g, n, 1);
   return {{{DType::f32, ids.space, {table.content[1]}}}};
 }
 Cost cost_embedding(const CostContext& c, const Node& n) {

@@ -19,7 +19,7 @@ std::vector<Result> infer_grouped_linear(const Graph& g, const Node& n) {
     const TensorType& w = input_type(g, n, 2 + i);
     if (w.space != kNone || w.content.size() != 2 || w.content[1] != x.content[0] || w.content != first.content)
       operator_error(n, "weights alike, [n, " + x.content[0].to_text(g.symbols) + "]", type_text(g, w));
-    expect_weight(g, n, 2 + i);
+    expect_product_weight(g, n, 2 + i);
     if (w.dtype != first.dtype) operator_error(n, "weights of one format, " + type_text(g, first), type_text(g, w));
   }
   for (size_t i = 2 + weights; i < fixed; ++i) expect_shared(g, n, i, {first.content[0]});

@@ -4,6 +4,7 @@
 namespace stormcell::gpu {
 
 std::unique_ptr<PlanKernel> plan_embedding(const KernelBuildContext& m) {
+  if (format_of(m.type(1).dtype).is_blocks()) return nullptr;
   const bool as_stored = format_of(m.type(1).dtype).rounds_rows;
   const WeightHandle table = as_stored ? m.plain_weight(1) : m.f32_weight(1);
   return planned("embedding", [as_stored, table](StepNodes& nodes) {

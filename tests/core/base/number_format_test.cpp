@@ -22,7 +22,7 @@ class NumberFormatTest : public QObject {
       QVERIFY(parse_dtype(row.name) == row.type);
       QVERIFY(row.block_elements >= 1 && row.block_bytes >= 1);
     }
-    QCOMPARE(number_formats().size(), static_cast<size_t>(DType::q8_0) + 1);
+    QCOMPARE(number_formats().size(), static_cast<size_t>(DType::mxfp4) + 1);
   }
 
   void a_format_of_single_elements_has_their_size() {
@@ -53,6 +53,24 @@ class NumberFormatTest : public QObject {
                "number format q8_0: expected rows of whole blocks of 32 elements, got a row of " + std::to_string(n));
     }
     QVERIFY(is_whole_blocks(DType::bf16, 33) && !is_whole_blocks(DType::f32, -1));
+  }
+
+  void blocks_have_the_sizes_of_their_definitions() {
+    struct Blocks {
+      DType type;
+      int elements, bytes, scales_at, scales, scale_bytes;
+    };
+    for (const Blocks& of : {Blocks{DType::q8_0, 32, 34, 0, 1, 2}, Blocks{DType::q4_0, 32, 18, 0, 1, 2},
+                             Blocks{DType::q4_k, 256, 144, 0, 2, 2}, Blocks{DType::q5_k, 256, 176, 0, 2, 2},
+                             Blocks{DType::q6_k, 256, 210, 208, 1, 2}, Blocks{DType::mxfp4, 32, 17, 0, 1, 1}}) {
+      const NumberFormat& row = format_of(of.type);
+      QVERIFY2(row.is_blocks() && row.block_elements == of.elements && row.block_bytes == of.bytes, row.name.data());
+      QVERIFY2(row.scales_at == of.scales_at && row.scales == of.scales && row.scale_bytes() == of.scale_bytes,
+               row.name.data());
+      QVERIFY(!row.offered && !row.converts);
+    }
+    QCOMPARE(format_of(DType::f32).scale_bytes(), 4);
+    QCOMPARE(format_of(DType::bf16).scale_bytes(), 2);
   }
 
   void a_tensor_is_its_rows() {
@@ -91,9 +109,11 @@ class NumberFormatTest : public QObject {
       QVERIFY(state_format(row.type) == (is_bf16 ? DType::bf16 : DType::f32));
       QCOMPARE(row.product_tolerance, is_bf16 ? 2e-2 : 1e-4);
       QCOMPARE(is_engine_float(row.type), is_bf16 || row.type == DType::f32 || row.type == DType::f16);
-      QCOMPARE(row.multiplies, is_engine_float(row.type) || row.type == DType::q8_0);
+      QCOMPARE(row.multiplies, is_engine_float(row.type) || row.is_blocks());
+      QCOMPARE(row.scaled_by_blocks, row.type == DType::f8_e4m3 || row.type == DType::f8_e5m2);
     }
     QCOMPARE(engine_float_names(), std::string("f32, f16 or bf16"));
+    QCOMPARE(product_format_names(), std::string("f32, f16, bf16, q8_0, q4_0, q4_k, q5_k, q6_k or mxfp4"));
     QCOMPARE(format_of(DType::f32).conversion_tolerance, 1e-4);
     QCOMPARE(format_of(DType::f16).conversion_tolerance, 1e-4);
     QCOMPARE(format_of(DType::bf16).conversion_tolerance, 5e-2);

@@ -1,8 +1,10 @@
 // Numbers that are not finite are found in every format of weights, at the element where they are.
 #include <limits>
 
+#include "core/base/number_format.h"
 #include "core/graph/text.h"
 #include "core/models/model.h"
+#include "tests/testing/blocks.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/graph_case.h"
 #include "tests/testing/q8_0.h"
@@ -67,6 +69,32 @@ class CheckFiniteTest : public QObject {
                  std::vector<std::string>{"the weight \"w\" holds " + word + " at element [1, 32] of shape [3, 64]"});
         QCOMPARE(bad_input_complaint([&] { check_finite(graph, weights, false, {}, "model"); }),
                  "model: " + found[0] + " (use --allow-nonfinite to run it all the same)");
+      }
+    }
+  }
+
+  void each_scale_of_each_format_is_looked_at() {
+    for (const DType type : kBlockFormats) {
+      const NumberFormat& format = format_of(type);
+      const Graph graph =
+          parse_graph("stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [512]\nweight %w : " +
+                          std::string(format.name) + " [3,512]\n%y : f32 tokens [3] = linear(%x, %w)\noutput y = %y\n",
+                      "graph");
+      Random random(1);
+      const std::vector<std::byte> stored = drawn_blocks([&] { return random.next(); }, type, 3 * 512, Scales::finite);
+      MemoryWeights weights;
+      weights.add_stored("w", type, {3, 512}, stored);
+      QVERIFY2(found_in(graph, weights).empty(), format.name.data());
+      const int64_t blocks = 3 * 512 / format.block_elements, bad = blocks - 1;
+      for (int32_t scale = 0; scale < format.scales; ++scale) {
+        std::vector<std::byte> changed = stored;
+        const int64_t at = bad * format.block_bytes + format.scales_at + scale * format.scale_bytes();
+        for (int32_t byte = 0; byte < format.scale_bytes(); ++byte)
+          changed[static_cast<size_t>(at + byte)] = std::byte{0xff};
+        weights.add_stored("w", type, {3, 512}, changed);
+        QCOMPARE(found_in(graph, weights),
+                 std::vector<std::string>{"the weight \"w\" holds NaN at element [2, " +
+                                          std::to_string(512 - format.block_elements) + "] of shape [3, 512]"});
       }
     }
   }

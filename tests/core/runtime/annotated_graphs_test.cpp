@@ -186,9 +186,11 @@ class AnnotatedGraphsTest : public QObject {
   void what_no_kernel_supports_is_refused_by_name() {
     QCOMPARE(refusal({}), std::string("none"));
     QCOMPARE(refusal({"s.kernel=linear.plain", "g.kernel=gather.chains", "x0.storage=bf16"}), std::string("none"));
-    QCOMPARE(refusal({"s.kernel=linear.fast"}),
-             std::string("linear \"s\": expected kernel linear.panels or linear.plain, got \"linear.fast\" (inspect "
-                         "MODEL lists the kernels of each operator)"));
+    QCOMPARE(
+        refusal({"s.kernel=linear.fast"}),
+        std::string(
+            "linear \"s\": expected kernel linear.panels, linear.blocks or linear.plain, got \"linear.fast\" (inspect "
+            "MODEL lists the kernels of each operator)"));
     QCOMPARE(refusal({"d.kernel=linear.plain"}), std::string("route \"d\": expected kernel route, got \"linear.plain\" "
                                                              "(inspect MODEL lists the kernels of each operator)"));
     QCOMPARE(refusal({"g.kernel=gather.slots"}),

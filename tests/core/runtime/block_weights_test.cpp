@@ -1,12 +1,15 @@
-// Weights in blocks (q8_0) in a whole graph: the CPU's plain product agrees with the oracle within the tolerance of the
-// format's row, and everything that does not read blocks refuses them in one clear line.
+// Weights in blocks in a whole graph: products of the CPU agree with the oracle within the tolerance of the format's
+// row, and everything that does not read blocks refuses them in one clear line.
 #include <cmath>
 #include <cstring>
 
 #include "core/base/number_format.h"
+#include "core/cpu/kernels/format_kernels.h"
 #include "core/cpu/kernels/isa.h"
 #include "core/graph/annotation_rules.h"
 #include "core/graph/text.h"
+#include "core/oracle/stored_formats.h"
+#include "tests/testing/blocks.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
 #include "tests/testing/emulated_device.h"
@@ -16,7 +19,7 @@
 namespace stormcell::testing {
 namespace {
 
-enum class Weights : uint8_t { random_blocks, converted };
+enum class Weights : uint8_t { random_blocks, converted };  // converted: q8_0 alone
 
 std::vector<float> normal_values(Random& random, int64_t n) {
   std::vector<float> values(static_cast<size_t>(n));
@@ -25,35 +28,26 @@ std::vector<float> normal_values(Random& random, int64_t n) {
 }
 
 /// linear(x [7, k], w [n, k]) with a bias, an activation and, as `extras` says, what else it may carry.
-RandomCase product(int64_t n, int64_t k, Weights weights, bool with_norm, uint64_t seed) {
+RandomCase product(DType format, int64_t n, int64_t k, Weights weights, bool with_norm, uint64_t seed) {
   const std::string width = std::to_string(k), outputs = std::to_string(n);
   std::string text = "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %x : f32 tokens [" + width +
-                     "]\ninput %r : f32 tokens [" + outputs + "]\nweight %w : q8_0 [" + outputs + "," + width +
-                     "]\nweight %g : f32 [" + width + "]\nweight %b : f32 [" + outputs + "]\n%y : f32 tokens [" +
-                     outputs + "] = linear(%x, %w, ";
+                     "]\ninput %r : f32 tokens [" + outputs + "]\nweight %w : " + std::string(to_text(format)) + " [" +
+                     outputs + "," + width + "]\nweight %g : f32 [" + width + "]\nweight %b : f32 [" + outputs +
+                     "]\n%y : f32 tokens [" + outputs + "] = linear(%x, %w, ";
   text += with_norm ? "%g, %b, %r) extras=\"gain+bias+residual\" eps=1e-06" : "%b, %r) extras=\"bias+residual\"";
   text += " activation=\"gelu\"\noutput y = %y\n";
 
   Random random(seed);
   auto held = std::make_shared<MemoryWeights>();
-  const std::vector<float> values = normal_values(random, n * k);
-  std::vector<std::byte> stored = q8_0_of(values);
-  if (weights == Weights::random_blocks) {
-    // Any byte may stand in a block, and any scale: zero, negative, subnormal.
-    for (size_t at = 0; at < stored.size(); at += 34) {
-      for (size_t i = 2; i < 34; ++i) stored[at + i] = static_cast<std::byte>(random.below(256));
-      const uint16_t scales[] = {0x0000, 0x8000, 0x0001,
-                                 0x83ff, 0xa400, f32_to_f16(static_cast<float>(random.uniform() / 50))};
-      const uint16_t scale = scales[random.below(6)];
-      stored[at] = static_cast<std::byte>(scale & 0xff), stored[at + 1] = static_cast<std::byte>(scale >> 8);
-    }
-  }
-  held->add_stored("w", DType::q8_0, {n, k}, std::move(stored));
+  std::vector<std::byte> stored = weights == Weights::converted
+                                      ? q8_0_of(normal_values(random, n * k))
+                                      : drawn_blocks([&] { return random.next(); }, format, n * k, Scales::alike);
+  held->add_stored("w", format, {n, k}, std::move(stored));
   held->add("g", DType::f32, {k}, normal_values(random, k));
   held->add("b", DType::f32, {n}, normal_values(random, n));
 
   RandomCase c;
-  c.name = "linear " + outputs + " x " + width + (with_norm ? " with a norm" : "");
+  c.name = std::string(to_text(format)) + " linear " + outputs + " x " + width + (with_norm ? " with a norm" : "");
   c.graph = parse_graph(text, "graph");
   c.weights = held;
   c.bindings = {7};
@@ -91,36 +85,116 @@ std::string refusal_of(const std::string& weight, const std::string& line) {
 
 class BlockWeightsTest : public QObject {
   Q_OBJECT
+
+  static void formats() {
+    QTest::addColumn<int>("number");
+    for (size_t i = 0; i < kBlockFormats.size(); ++i)
+      QTest::newRow(to_text(kBlockFormats[i]).data()) << static_cast<int>(i);
+  }
+  static DType fetched_format() {
+    QFETCH(const int, number);
+    return kBlockFormats[static_cast<size_t>(number)];
+  }
+
  private slots:
+  void each_instruction_set_expands_what_the_oracle_reads_data() { formats(); }
+  void each_instruction_set_expands_what_the_oracle_reads() {
+    const DType format = fetched_format();
+    constexpr int64_t kBlocks = 2000;
+    const int64_t n = kBlocks * format_of(format).block_elements;
+    Random random(11);
+    const std::vector<std::byte> stored = drawn_blocks([&] { return random.next(); }, format, n, Scales::finite);
+    std::vector<float> read(static_cast<size_t>(n)), expanded(read.size());
+    reference::stored_format(format).read(stored.data(), 0, n, read.data());
+    for (const cpu::Isa isa : cpu::available_isas()) {
+      cpu::set_isa_for_test(isa);
+      cpu::block_kernels(format)->expand(stored.data(), n, expanded.data());
+      QVERIFY2(expanded == read, cpu::to_text(isa).data());  // and -0 is 0
+    }
+    cpu::set_isa_for_test({});
+  }
+
+  void the_cpu_agrees_with_the_oracle_on_random_blocks_data() { formats(); }
   void the_cpu_agrees_with_the_oracle_on_random_blocks() {
+    const DType format = fetched_format();
+    const int64_t block = format_of(format).block_elements;
     for (const int64_t n : {1, 7, 65})
-      for (const int64_t k : {32, 64, 160})
-        for (const bool with_norm : {false, true}) {
-          const RandomCase c = product(n, k, Weights::random_blocks, with_norm, static_cast<uint64_t>(n * 1000 + k));
-          const std::vector<double> expected = by_the_oracle(c.graph, *c.weights, c);
-          for (const cpu::Isa isa : cpu::available_isas()) {
-            cpu::set_isa_for_test(isa);
-            cpu::CpuDevice one(1), two(2);
-            const std::vector<float> came = output_of(one, c);
-            const double apart = share_apart(came, expected);
-            QVERIFY2(apart <= format_of(DType::q8_0).product_tolerance,
-                     qPrintable(QString("%1: %2").arg(QString::fromStdString(c.name)).arg(apart)));
-            const std::vector<float> again = output_of(two, c);
-            QVERIFY(std::memcmp(came.data(), again.data(), came.size() * sizeof(float)) == 0);
+      for (const int64_t k : {block, 5 * block})
+        for (const char* kernel : {"linear.blocks", "linear.plain"})
+          for (const bool with_norm : {false, true}) {
+            RandomCase c =
+                product(format, n, k, Weights::random_blocks, with_norm, static_cast<uint64_t>(n * 1000 + k));
+            annotate(c.graph, std::string("y.kernel=") + kernel, "test");
+            const std::vector<double> expected = by_the_oracle(c.graph, *c.weights, c);
+            for (const cpu::Isa isa : cpu::available_isas()) {
+              cpu::set_isa_for_test(isa);
+              cpu::CpuDevice one(1), two(2);
+              const std::vector<float> came = output_of(one, c);
+              const double apart = share_apart(came, expected);
+              QVERIFY2(apart <= format_of(format).product_tolerance,
+                       qPrintable(QString("%1 %2: %3").arg(QString::fromStdString(c.name), kernel).arg(apart)));
+              const std::vector<float> again = output_of(two, c);
+              QVERIFY(std::memcmp(came.data(), again.data(), came.size() * sizeof(float)) == 0);
+            }
+            cpu::set_isa_for_test({});
           }
-          cpu::set_isa_for_test({});
-        }
+  }
+
+  void embeddings_and_experts_in_blocks_agree_with_the_oracle_data() { formats(); }
+  void embeddings_and_experts_in_blocks_agree_with_the_oracle() {
+    const DType format = fetched_format();
+    const std::string name(to_text(format));
+    const std::string head =
+        "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %ids : i32 tokens\nweight %t : " + name +
+        " [9,256]\nweight %r : f32 [2,256]\nweight %a : " + name + " [70,256]\nweight %b : " + name +
+        " [70,256]\n%x : f32 tokens [256] = embedding(%ids, %t)\n%s : f32 tokens [2] = linear(%x, %r)\n"
+        "%d : decision tokens 2x1 = route(%s) protocol=\"top-k\"\n";
+    const std::string joined =
+        "space d/s = tokens by %d slots at most N\n"
+        "%z : f32 d/s [70] = grouped_linear(%x, %d, %a, %b) branches=[0,1] slots=@d/s\n"
+        "%y : f32 tokens [70] = gather(%z) mode=\"sum\" space=@tokens\noutput y = %y\n";
+    const std::string apart =
+        "space d/0 = tokens by %d branch 0 at most N\nspace d/1 = tokens by %d branch 1 at most N\n"
+        "%x0 : f32 d/0 [256], %x1 : f32 d/1 [256] = scatter(%x, %d) spaces=[@d/0,@d/1]\n"
+        "%y0 : f32 d/0 [70] = linear(%x0, %a)\n%y1 : f32 d/1 [70] = linear(%x1, %b)\n"
+        "%y : f32 tokens [70] = gather(%y0, %y1) mode=\"sum\" space=@tokens\noutput y = %y\n";
+    for (const std::string& text : {head + joined, head + apart}) {
+      RandomCase c;
+      Random random(3);
+      auto held = std::make_shared<MemoryWeights>();
+      const auto blocks = [&](const char* weight, int64_t rows) {
+        held->add_stored(weight, format, {rows, 256},
+                         drawn_blocks([&] { return random.next(); }, format, rows * 256, Scales::alike));
+      };
+      blocks("t", 9), blocks("a", 70), blocks("b", 70);
+      held->add("r", DType::f32, {2, 256}, normal_values(random, 512));
+      c.graph = parse_graph(text, "graph");
+      c.weights = held;
+      c.bindings = {23};
+      std::vector<int32_t> ids;
+      for (int i = 0; i < 23; ++i) ids.push_back(static_cast<int32_t>(random.below(9)));
+      c.inputs = {{"ids", ids}};
+      const std::vector<double> expected = by_the_oracle(c.graph, *c.weights, c);
+      for (const cpu::Isa isa : cpu::available_isas()) {
+        cpu::set_isa_for_test(isa);
+        cpu::CpuDevice device(2);
+        const double share = share_apart(output_of(device, c), expected);
+        QVERIFY2(share <= format_of(format).product_tolerance,
+                 qPrintable(QString("%1: %2").arg(name.c_str()).arg(share)));
+      }
+      cpu::set_isa_for_test({});
+    }
   }
 
   void another_device_gives_the_same_bits() {
-    const RandomCase c = product(20, 96, Weights::random_blocks, true, 3);
+    const RandomCase c = product(DType::q4_k, 20, 512, Weights::random_blocks, true, 3);
     cpu::CpuDevice here(2);
     EmulatedDevice there(1);
     QCOMPARE(output_of(here, c), output_of(there, c));
   }
 
   void a_conversion_changes_no_more_than_the_row_says() {
-    const RandomCase c = product(40, 256, Weights::converted, false, 5);
+    const RandomCase c = product(DType::q8_0, 40, 256, Weights::converted, false, 5);
     Random random(5);
     const std::vector<float> values = normal_values(random, 40 * 256);  // drawn first: those that were converted
     MemoryWeights plain;
@@ -140,27 +214,26 @@ class BlockWeightsTest : public QObject {
   }
 
   void the_text_of_a_graph_names_the_format() {
-    const RandomCase c = product(3, 32, Weights::converted, false, 1);
+    const RandomCase c = product(DType::q8_0, 3, 32, Weights::converted, false, 1);
     const std::string text = to_text(c.graph);
     QVERIFY(text.find("weight %w : q8_0 [3,32]") != std::string::npos);
     QCOMPARE(to_text(parse_graph(text, "again")), text);
   }
 
-  void only_whole_blocks_and_only_linear_are_accepted() {
+  void only_whole_blocks_and_only_products_and_tables_are_accepted() {
     QVERIFY2(
         refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0")
                 .find("value %w: expected rows of whole blocks of 32 elements, got q8_0 [8,33]") != std::string::npos,
         refusal_of("8,33", "%y : f32 tokens [64] = scale(%x) factor=2.0").c_str());
-    const std::string of_table = refusal_of("8,64", "%y : f32 tokens [64] = embedding(%ids, %w)");
-    QVERIFY2(of_table.find("expected a weight in f32, f16 or bf16 as input 1") != std::string::npos, of_table.c_str());
     const std::string of_gain = refusal_of("64", "%y : f32 tokens [64] = rms_norm(%x, %w) eps=1e-06");
     QVERIFY2(of_gain.find("expected a weight in f32, f16 or bf16 as input 1") != std::string::npos, of_gain.c_str());
     QCOMPARE(refusal_of("64,64", "%y : f32 tokens [64] = linear(%x, %w)"), std::string());
+    QCOMPARE(refusal_of("8,64", "%y : f32 tokens [64] = embedding(%ids, %w)"), std::string());
   }
 
   void a_kernel_that_packs_is_refused_by_name() {
     const auto compiled = [](const std::string& annotation) {
-      const RandomCase c = product(4, 32, Weights::converted, false, 2);
+      const RandomCase c = product(DType::q8_0, 4, 32, Weights::converted, false, 2);
       return bad_input_complaint([&] {
         Graph graph = c.graph;
         annotate(graph, annotation, "--annotate");
@@ -170,8 +243,10 @@ class BlockWeightsTest : public QObject {
       });
     };
     QCOMPARE(compiled("y.kernel=linear.plain"), std::string());
+    QCOMPARE(compiled("y.kernel=linear.blocks"), std::string());
     QCOMPARE(compiled("y.kernel=linear.panels"),
-             std::string("linear \"y\": kernel linear.panels does not support this case (linear.plain does)"));
+             std::string("linear \"y\": kernel linear.panels does not support this case (linear.blocks or linear.plain "
+                         "does)"));
     QVERIFY2(compiled("w.format=bf16").starts_with("linear \"y\": no kernel "), compiled("w.format=bf16").c_str());
     QVERIFY2(compiled("w.format=q8_0").find("expected format f32 or bf16, got \"q8_0\"") != std::string::npos,
              compiled("w.format=q8_0").c_str());

@@ -86,6 +86,10 @@ class RecipeMemoryTest : public QObject {
           "stack(convert(\"a\", bf16), convert(\"b\", bf16))",
           "scale(\"a\", \"long\")",
           "scale(convert(\"h\", f32), \"long\")",
+          "block_scale(\"eight\", \"blocks\", height=2, width=2)",
+          "mxfp4(\"codes\", \"scales\")",
+          "index(\"quants\", 2)",
+          "slice(\"quants\", 64, 192, axis=2)",
           "quantise(\"a\", bits=4, block=32)",
           "convert(quantise(transpose(\"a\"), bits=8, block=32), bf16)",
           "position_bias(\"pairs\", \"wide\", height=12, width=12)",
@@ -106,6 +110,11 @@ class RecipeMemoryTest : public QObject {
     stored->add("stacked", DType::f32, {4, 300, 200});
     stored->add("pairs", DType::f32, {20'000, 2});
     stored->add("wide", DType::f32, {24, 20'000});
+    stored->add("eight", DType::f8_e4m3, {400, 600});
+    stored->add("blocks", DType::f32, {200, 300});
+    stored->add("codes", DType::u8, {400, 100, 16});
+    stored->add("scales", DType::u8, {400, 100});
+    stored->add("quants", DType::q8_0, {4, 300, 256});
     stored->add("long", DType::f32, {400});
     stored->add("very.long", DType::f32, {100'000});
     const auto source = make_recipe_weights(stored);

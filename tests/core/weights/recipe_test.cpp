@@ -256,32 +256,6 @@ class RecipeTest : public QObject {
     QVERIFY2(many < 48 * some, qPrintable(QString("%1 s and %2 s").arg(some).arg(many)));
   }
 
-  void steps_take_no_weights_in_blocks_apart() {
-    HeldTensors held;
-    held.add_stored("q", DType::q8_0, {2, 64}, std::vector<std::byte>(2 * 68));
-    const auto why = [&](const std::string& text) {
-      return testing::bad_input_complaint(
-          [&] { info_of(parse_recipe(text, "recipe"), [&](std::string_view n) { return held.find(n); }); });
-    };
-    QCOMPARE(why("\"q\""), std::string());
-    for (const char* text :
-         {R"(index("q", 1))", R"(slice("q", 0, 1))", R"(transpose("q"))", R"(stack("q", "q"))", R"(concat("q", "q"))"})
-      QCOMPARE(why(text),
-               "weight " + std::string(text) +
-                   ": expected an operand in a format of single elements, got q8_0, which is stored in blocks");
-    QVERIFY2(
-        why(R"(convert("q", bf16))").find("expected an operand in f32, f16 or bf16, got q8_0") != std::string::npos,
-        why(R"(convert("q", bf16))").c_str());
-    QVERIFY2(why(R"(convert("q", q8_0))").find("expected f32, f16 or bf16, got \"q8_0\"") != std::string::npos,
-             why(R"(convert("q", q8_0))").c_str());
-    // As it is stored it is handed through.
-    auto stored = std::make_shared<HeldTensors>();
-    stored->add_stored("q", DType::q8_0, {2, 64}, std::vector<std::byte>(2 * 68, std::byte{5}));
-    const auto source = make_recipe_weights(stored);
-    QCOMPARE(source->find("q")->bytes(), int64_t{2 * 68});
-    QVERIFY(source->bytes("q").get()[135] == std::byte{5});
-  }
-
   void a_row_that_is_not_whole_blocks_has_no_bytes() {
     const WeightInfo info{"q", DType::q8_0, {4, 40}};
     QCOMPARE(testing::bad_input_complaint([&] { (void)info.bytes(); }),

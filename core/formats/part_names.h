@@ -21,7 +21,8 @@ std::vector<std::string> all_parts(const std::string& path);
 /// Error(bad_input) that names `path`: some of its parts have no file beside it.
 void check_parts_are_there(const std::string& path, const std::vector<std::string>& parts);
 
-/// The name of a file beside the one of `path` that says its download has not ended: "x.gguf.aria2"; empty: there is none.
+/// The name of a file beside the one of `path` that says its download has not ended: "x.gguf.aria2"; empty: there is
+/// none.
 std::string download_beside(const std::string& path);
 
 }  // namespace stormcell

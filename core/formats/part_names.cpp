@@ -1,4 +1,4 @@
-#include "core/sheet/part_names.h"
+#include "core/formats/part_names.h"
 
 #include <algorithm>
 #include <array>
@@ -18,21 +18,21 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kPartEndings = {".gguf", ".safetensors", ".bin"};
 constexpr std::string_view kPartMark = "-of-";
-constexpr size_t kDigits = 5, kMostParts = 1024, kMostNamedParts = 3;
+constexpr size_t kPartDigits = 5, kMostParts = 1024, kMostNamedParts = 3;
 
 /// The number that five digits before `end` are.
 std::optional<size_t> digits_before(std::string_view name, size_t end) {
-  if (end < kDigits) return std::nullopt;
+  if (end < kPartDigits) return std::nullopt;
   size_t number = 0;
-  const char* from = name.data() + end - kDigits;
-  const auto [after, error] = std::from_chars(from, from + kDigits, number);
-  if (error != std::errc() || after != from + kDigits) return std::nullopt;
+  const char* from = name.data() + end - kPartDigits;
+  const auto [after, error] = std::from_chars(from, from + kPartDigits, number);
+  if (error != std::errc() || after != from + kPartDigits) return std::nullopt;
   return number;
 }
 
 std::string five_digits(size_t number) {
   const std::string digits = std::to_string(number);
-  return std::string(kDigits - std::min(kDigits, digits.size()), '0') + digits;
+  return std::string(kPartDigits - std::min(kPartDigits, digits.size()), '0') + digits;
 }
 
 std::string last_part(const std::string& path) { return std::filesystem::path(path).filename().string(); }
@@ -45,13 +45,13 @@ std::optional<PartName> part_name(std::string_view path) {
   if (ending == kPartEndings.end()) return std::nullopt;
   const size_t end = path.size() - ending->size();
   const auto of = digits_before(path, end);
-  if (!of || end < 2 * kDigits + kPartMark.size() + 1) return std::nullopt;
-  const size_t mark = end - kDigits - kPartMark.size();
+  if (!of || end < 2 * kPartDigits + kPartMark.size() + 1) return std::nullopt;
+  const size_t mark = end - kPartDigits - kPartMark.size();
   const auto number = digits_before(path, mark);
-  if (path.substr(mark, kPartMark.size()) != kPartMark || !number || path[mark - kDigits - 1] != '-')
+  if (path.substr(mark, kPartMark.size()) != kPartMark || !number || path[mark - kPartDigits - 1] != '-')
     return std::nullopt;
   if (*number < 1 || *number > *of || *of > kMostParts) return std::nullopt;
-  return PartName{std::string(path.substr(0, mark - kDigits - 1)), std::string(*ending), *number, *of};
+  return PartName{std::string(path.substr(0, mark - kPartDigits - 1)), std::string(*ending), *number, *of};
 }
 
 std::vector<std::string> all_parts(const std::string& path) {
