@@ -11,9 +11,9 @@ namespace stormcell::cli {
 /// The amount shown: everything, or the rows that differ most, so that both tables have room on a page.
 enum class ShownFigures : uint8_t { short_table, details, all };
 
-/// Of two runs.
+/// Compares two runs.
 Page comparison_page(const Comparison& comparison, ShownFigures shown);
-/// Of one run and several others, each compared with it; with one other, that of two runs.
+/// Compares each run with the first; one comparison gives the page of two runs.
 Page comparisons_page(const std::vector<Comparison>& runs, ShownFigures shown);
 
 }  // namespace stormcell::cli

@@ -177,7 +177,7 @@ std::string beyond_sentence(const PatternFigures& f) {
   return text + ".";
 }
 
-/// Where a published matrix counts other pairs than this page.
+/// Says where a published matrix counts other pairs than this page.
 std::string published_sentence(const PatternFigures& f) {
   int64_t all = 0, neighbours = 0;
   for (const PatternRouter& r : f.routers)

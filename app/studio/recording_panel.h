@@ -56,7 +56,7 @@ class RecordingPanel : public QWidget {
   void show_try(size_t number);
   void refresh();
   void refresh_tries();
-  /// Of the run on show; null: there is none, or its choices cannot be changed.
+  /// The tries of the run on show; null: there is none, or its choices cannot be changed.
   RecordedTries* tries();
   const RunLine* run() const;
 

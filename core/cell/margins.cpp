@@ -11,7 +11,8 @@ namespace stormcell {
 void MarginBins::add(double margin) {
   if (std::isnan(margin)) return;
   const double power = margin > 0 ? std::log2(margin) : kFirstPower;
-  ++count[static_cast<size_t>(std::clamp((power - kFirstPower) * 4, 0.0, kBins - 1.0))];
+  const auto bin = static_cast<size_t>(std::clamp((power - kFirstPower) * 4, 0.0, kBins - 1.0));
+  ++count[bin];
 }
 int64_t MarginBins::total() const {
   int64_t sum = 0;

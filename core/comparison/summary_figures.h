@@ -25,7 +25,7 @@ struct SummaryFigures {
   std::map<std::string, double, std::less<>> value_of;
   std::map<std::string, std::array<double, 2>, std::less<>> intervals;
   std::vector<std::string> nulls, null_intervals;
-  // Of a session's run; a file has none of these.
+  // Facts of a session's run; a file has none of these.
   std::string session;
   int64_t run = 0;
   LoadChances chances;

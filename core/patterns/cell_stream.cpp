@@ -41,7 +41,7 @@ class CellStream::Sink : public TraceSink {
   void loads(int64_t, int32_t, std::span<const int64_t>) override {}
 
  private:
-  /// Where each row of the table is in each decision.
+  /// Finds the place of each row of the table in each decision.
   void find_cells(const TraceCells& table, std::span<const DecisionRecord> decisions) {
     cell_of_.resize(decisions.size());
     for (size_t i = 0; i < decisions.size(); ++i) {

@@ -105,7 +105,7 @@ class PatternCounter : public TraceSink {
   int32_t label_ = -1;
   int64_t cells_ = 0, cells_without_label_ = 0;
   bool met_label_ = false, has_tokens_ = false, vocabulary_only_ = false;
-  // Of the table at hand.
+  // The table at hand:
   std::vector<uint8_t> mask_;
   std::span<const int32_t> tokens_;
   std::vector<int32_t> row_label_, scratch_;

@@ -1,5 +1,6 @@
 #include "core/sheet/text_parts.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 

@@ -99,7 +99,7 @@ class WatchedMemory {
  private:
   using Range = std::pair<int64_t, int64_t>;  // begin and end
 
-  /// What the ranges of this memory cover together, ascending and apart; of those that are written alone.
+  /// Joins the ranges of this memory, ascending and apart; `written`: only those that are written.
   std::vector<Range> joined(const std::vector<ByteRange>& ranges, Memory which, bool written) const {
     std::vector<Range> own, all;
     for (const ByteRange& r : ranges)

@@ -29,7 +29,7 @@ struct Counts {
 
 /// The counts of this program so far but for `functions`.
 Counts counts_so_far();
-/// What this process has exercised, a part of a program, for counts_of_parts(): "functions 12", "drawn 40" and a line
+/// The counts of this process, which is a part of a program, for counts_of_parts(): "functions 12", "drawn 40" and a line
 /// "fixture PATH" for each that was named.
 std::string part_text(int64_t functions);
 /// The counts of a program whose parts ran in processes of their own, by their part_text(). A fixture that several of

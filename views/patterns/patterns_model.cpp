@@ -25,7 +25,7 @@ PatternPage hint_page(const QString& title, const QString& hint) {
   return page;
 }
 
-/// What the data lack for a figure that begins so.
+/// The lack of the data that concerns a figure that begins so.
 QString lack_of(const PatternFigures& f, const char* figure) {
   for (const std::string& lack : f.lacks)
     if (lack.starts_with(figure)) return to_qstring(lack);
@@ -120,7 +120,7 @@ void fill_map(const std::map<std::pair<int32_t, int32_t>, PatternSquare>& square
   for (const auto& [place, square] : squares) {
     PatternSquare scaled = square;
     if (most > 0) scaled.tone /= most;
-    map.squares[static_cast<size_t>(place.first) * map.columns.size() + static_cast<size_t>(place.second)] = scaled;
+    map.squares[map.index(place.first, place.second)] = scaled;
   }
   map.least = percent_text(0), map.most = percent_text(most);
 }

@@ -15,7 +15,7 @@ namespace stormcell::views {
 enum class PatternForm { layers, labels, transitions, coactivation, vocabulary, margins, saturation };
 enum class LayerFigure { entropy, gini, imbalance, margin, vocabulary };
 
-/// What was read; null: not yet.
+/// The figures that were read; null: not yet.
 struct PatternValues {
   std::shared_ptr<const PatternFigures> patterns;
   std::shared_ptr<const SaturationFigures> saturation;
@@ -47,8 +47,12 @@ struct PatternMap {
   QString least, most;             ///< figures at the ends of the scale
   std::vector<int> router_of_row;  ///< index of a row's router; empty: all are of one
   bool rows_are_branches = false, columns_are_branches = false;
+
+  size_t index(int row, int column) const {
+    return static_cast<size_t>(row) * columns.size() + static_cast<size_t>(column);
+  }
 };
-/// What is drawn: a map if it has rows, else lines.
+/// The figure that is drawn: a map if it has rows, else lines.
 struct PatternPage {
   QString title;
   QString hint;                 ///< why nothing is drawn, and what would help; empty: something is

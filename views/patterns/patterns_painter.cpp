@@ -55,7 +55,7 @@ void paint_pattern_map(QPainter& p, const PatternPage& page, const PatternGeomet
   const double gap = first.width() > 5 && first.height() > 5 ? -1 : 0.5;
   for (int r = 0; r < static_cast<int>(map.rows.size()); ++r)
     for (int c = 0; c < columns; ++c) {
-      const auto& square = map.squares[static_cast<size_t>(r) * map.columns.size() + static_cast<size_t>(c)];
+      const auto& square = map.squares[map.index(r, c)];
       if (!square) continue;
       const QColor tone = theme.tone(square->tone, map.two_sided);
       p.fillRect(g.square({r, c}).adjusted(0, 0, gap, gap), square->beyond ? tone : in_grey(tone));

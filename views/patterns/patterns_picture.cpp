@@ -50,8 +50,7 @@ void PatternsPicture::paintEvent(QPaintEvent*) {
 QString PatternsPicture::words_at(PatternSpot spot) const {
   if (!page_.hint.isEmpty()) return {};
   if (!page_.map.rows.empty()) {
-    const auto& square =
-        page_.map.squares[static_cast<size_t>(spot.row) * page_.map.columns.size() + static_cast<size_t>(spot.column)];
+    const auto& square = page_.map.squares[page_.map.index(spot.row, spot.column)];
     if (!square) return tr("%1, %2: no cell").arg(page_.map.rows[spot.row], page_.map.columns[spot.column]);
     return square->beyond ? square->words : tr("%1 (within chance)").arg(square->words);
   }

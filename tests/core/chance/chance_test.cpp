@@ -139,7 +139,7 @@ class ChanceTest : public QObject {
     QVERIFY(judge.side({1, 3, 60}) == PairSide::more_rarely && judge.side({2, 1, 0}) == PairSide::more_rarely);
     for (const PairCount& pair : next.entries)
       QCOMPARE(judge.side(pair) == PairSide::more_often, judged.is_beyond(pair.from, pair.to));
-    // Of few cells nothing is too rare.
+    // Among few cells nothing is too rare.
     for (PairCount& pair : next.entries) pair.count /= 20;
     QVERIFY(transitions_beside_chance(next, 1, 10).rarer.empty());
     // Branches 0 and 1 are never together.

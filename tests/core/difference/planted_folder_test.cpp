@@ -91,7 +91,7 @@ class PlantedFolderTest : public QObject {
     std::ofstream(bad / "pair" / "expect.json") << R"({"cause": "agree"})";
     QVERIFY(said(bad).find("does not state \"cause\"") != std::string::npos);
     std::ofstream(bad / "pair" / "expect.json") << expecting("agree");
-    // What SQLite leaves beside a session is no second recording.
+    // A file that SQLite leaves beside a session is no second recording.
     for (const char* beside : {"a.storm-wal", "a.storm-shm"}) std::ofstream(bad / "pair" / beside) << "x";
     QCOMPARE(said(bad), std::string());
     std::ofstream(bad / "pair" / "a.csv") << "x";

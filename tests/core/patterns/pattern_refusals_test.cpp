@@ -1,4 +1,4 @@
-// What patterns and saturation refuse, in one line with file, fault and remedy; and what they leave out and say so.
+// Refusals of patterns and saturation, in one line with file, fault and remedy; and parts left out, which are named.
 #include <QTemporaryDir>
 #include <filesystem>
 #include <fstream>

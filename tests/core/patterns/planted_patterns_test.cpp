@@ -1,4 +1,5 @@
 // Figures of planted recordings beside those that tests/reference/make_patterns.py counts from the papers' definitions.
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <nlohmann/json.hpp>

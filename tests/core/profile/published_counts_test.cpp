@@ -1,4 +1,5 @@
 // Counts that papers publish, on cells few enough to be counted by hand.
+#include <cmath>
 #include <vector>
 
 #include "core/cell/decision.h"
