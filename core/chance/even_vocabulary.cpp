@@ -11,7 +11,7 @@
 namespace stormcell {
 namespace {
 
-constexpr int64_t kMostDrawnCells = 256, kDrawnCells = 100'000, kFewestTokens = 400, kMostTokens = 2000;
+constexpr int64_t kMostDrawnCells = 256, kDrawnCells = 100'000, kFewestDrawnTokens = 400, kMostDrawnTokens = 2000;
 constexpr double kOf95 = 1.959964;
 
 }  // namespace
@@ -22,7 +22,7 @@ EvenVocabulary::LargestShare EvenVocabulary::drawn(int64_t cells) const {
   std::mt19937_64 random(static_cast<uint64_t>(cells));
   std::vector<int32_t> order(branches_), count(branches_);
   std::iota(order.begin(), order.end(), 0);
-  const int64_t draws = std::clamp(kDrawnCells / cells, kFewestTokens, kMostTokens);
+  const int64_t draws = std::clamp(kDrawnCells / cells, kFewestDrawnTokens, kMostDrawnTokens);
   double sum = 0, squares = 0;
   for (int64_t d = 0; d < draws; ++d) {
     std::fill(count.begin(), count.end(), 0);

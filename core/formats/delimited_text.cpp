@@ -70,7 +70,7 @@ std::string DelimitedText::correct_line() const {
 }
 
 std::string DelimitedText::name_of(size_t column) const {
-  return column < names_.size() && !names_[column].empty() ? names_[column] : "the field";
+  return column < names_.size() && !names_[column].empty() ? shortened(names_[column]) : "the field";
 }
 
 // Lines ---------------------------------------------------------------------------------------------------------------

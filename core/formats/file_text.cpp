@@ -36,13 +36,15 @@ std::string read_file_text(const std::string& path, size_t limit) {
   }
 }
 
-std::string in_quotes(std::string_view text) {
+std::string shortened(std::string_view text) {
   constexpr size_t kLimit = 80;
-  if (text.size() <= kLimit) return "\"" + std::string(text) + "\"";
+  if (text.size() <= kLimit) return std::string(text);
   size_t end = kLimit;
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;  // not through a character
-  return "\"" + std::string(text.substr(0, end)) + "...\"";
+  return std::string(text.substr(0, end)) + "...";
 }
+
+std::string in_quotes(std::string_view text) { return "\"" + shortened(text) + "\""; }
 
 size_t find_invalid_utf8(std::string_view text) {
   const auto* bytes = reinterpret_cast<const unsigned char*>(text.data());
