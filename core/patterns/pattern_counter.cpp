@@ -211,7 +211,7 @@ void PatternCounter::count_margins(const DecisionRecord& d, CountedRouter& route
   const int64_t columns = d.scores.empty() ? 0 : std::ssize(d.scores) / cells;
   for (int64_t c = 0; c < cells; ++c) {
     if (!is_real(row_of_cell(d, c))) continue;
-    router.cut.add(margin_of_cell(d, c, router.about), options_.margins);
+    router.cut.add(margin_of_cell(d, c, router.about.branches, router.about.fan_out), options_.margins);
     router.first.add(columns > 1        ? distance_of_first(d.scores.subspan(c * columns, columns))
                      : d.weight.empty() ? kNotKnown
                                         : distance_of_first(d.weight.subspan(c * k, k)),

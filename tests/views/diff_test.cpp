@@ -77,12 +77,12 @@ class DiffTest : public QObject {
         const auto planted = std::count_if(kPlanted.begin(), kPlanted.end(), [&](const PlantedChoice& c) {
           return c.router == router && c.position == position;
         });
-        const auto share = share_at(f, {router, position});
+        const auto share = share_at_place(f, {router, position});
         QVERIFY(share);
         QCOMPARE(*share, static_cast<double>(planted) / kPlantedSequences);
       }
     QVERIFY((strongest_place(f) == DiffPlace{1, 3}) && end_of_scale(f) == 0.5);
-    QVERIFY(!share_at(f, {kPlantedRouters, 0}) && !share_at(f, {}));
+    QVERIFY(!share_at_place(f, {kPlantedRouters, 0}) && !share_at_place(f, {}));
     QCOMPARE(view.table().rows.size(), size_t{kPlantedRouters * kPlantedPositions});
     // router, router of b, first and last position, cells, differing
     QCOMPARE(rows_with(view.table(), {"model.layers.1.mlp", "model.layers.1.mlp", "3", "3", "4", "2"}).size(),

@@ -19,7 +19,7 @@ struct DiffPlace {
 
 int groups_of(const DifferenceFigures& figures);
 /// The share of the cells whose choices differ; nothing: no cell of both recordings is there.
-std::optional<double> share_at(const DifferenceFigures& figures, DiffPlace place);
+std::optional<double> share_at_place(const DifferenceFigures& figures, DiffPlace place);
 /// The end of the map's scale: the largest share; 1 if nothing differs.
 double end_of_scale(const DifferenceFigures& figures);
 /// The place with the largest share, the first of several.

@@ -93,7 +93,7 @@ void paint_map(QPainter& p, const DifferenceFigures& f, const DiffGeometry& g, c
   for (int layer = 0; layer < g.shape.layers; ++layer)
     for (int group = 0; group < g.shape.groups; ++group) {
       const QRectF square = g.square({layer, group}).adjusted(0, 0, gaps ? -1 : 0.5, gaps ? -1 : 0.5);
-      if (const auto share = share_at(f, {layer, group}))
+      if (const auto share = share_at_place(f, {layer, group}))
         p.fillRect(square, theme.sequential(*share / end));
       else
         paint_no_cell(p, square, theme);
