@@ -25,8 +25,8 @@ class PlanConfigTest : public QObject {
     QVERIFY(back.model == c.model && back.fingerprint == c.fingerprint && back.device == c.device &&
             back.dtype == c.dtype);
     QVERIFY(back.phase == c.phase && back.bucket_by_length && back.annotations == c.annotations);
-    QVERIFY(back.exits == c.exits && parse_plan_config(to_json({}), "c.json").exits.empty());
-    QVERIFY(back.intervention == c.intervention && parse_plan_config(to_json({}), "c.json").intervention.empty());
+    QVERIFY(back.exits == c.exits && parse_plan_config(to_json(PlanConfig{}), "c.json").exits.empty());
+    QVERIFY(back.intervention == c.intervention && parse_plan_config(to_json(PlanConfig{}), "c.json").intervention.empty());
     QCOMPARE(back.passes.size(), size_t{2});
     for (const auto& [id, parameters] : c.passes)
       QVERIFY(std::find(back.passes.begin(), back.passes.end(), std::pair(id, parameters)) != back.passes.end());

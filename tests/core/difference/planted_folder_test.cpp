@@ -8,10 +8,11 @@
 #include "tests/testing/complaint.h"
 #include "tests/testing/testing.h"
 
+namespace fs = std::filesystem;
+
 namespace stormcell::testing {
 namespace {
 
-namespace fs = std::filesystem;
 const MadeParts kOnlyIds{.weights = false, .margins = false};
 
 void plant(const fs::path& folder, const MadeRecording& a, const MadeRecording& b, const std::string& expected,
@@ -21,8 +22,8 @@ void plant(const fs::path& folder, const MadeRecording& a, const MadeRecording& 
   std::ofstream(folder / "expect.json") << expected;
 }
 std::string expecting(const std::string& cause, bool cannot_be_told = false) {
-  return R"({"cause": ")" + cause + R"(", "cannot_be_told": )" + (cannot_be_told ? "true" : "false") +
-         R"(, "strength": "all layers"})";
+  return "{\"cause\": \"" + cause + "\", \"cannot_be_told\": " + (cannot_be_told ? "true" : "false") +
+         ", \"strength\": \"all layers\"}";
 }
 
 MadeRecording one_layer_further(MadeRecording r) {
