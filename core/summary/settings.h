@@ -86,7 +86,7 @@ inline constexpr std::array kSettings = {
             "Names the model: a folder, a .safetensors file, preset:NAME or demo:NAME."},
     Setting{"data", "--data", &ExperimentOptions::data, "DATA",
             "Names the data: .txt .jsonl .npy .safetensors, a folder of pictures, random:NxT[xU], of pictures "
-            "random:N[xHxW], demo:NAME, or - for lines on standard input."},
+            "random:N[xHxW], demo:NAME, or - for lines on standard input (default: the texts of --prompt)."},
     Setting{"batch",
             "--batch",
             &ExperimentOptions::batch,

@@ -83,8 +83,8 @@ std::vector<HelpOfOption> options_of_help(const std::string& help) {
   constexpr size_t kColumn = 36;
   std::vector<HelpOfOption> options;
   for (const std::string& line : lines_in(help)) {
-    if (line.starts_with("passes") || line.starts_with("clusters") || line.starts_with("formats") ||
-        line.starts_with("examples") || line.starts_with("A recorder"))
+    if (line.starts_with("passes") || line.starts_with("tables") || line.starts_with("clusters") ||
+        line.starts_with("formats") || line.starts_with("examples") || line.starts_with("A recorder"))
       break;
     const bool begins = line.starts_with("  ") && line.size() > 2 && line[2] != ' ';
     if (begins && line.size() > kColumn && line[kColumn - 1] == ' ')

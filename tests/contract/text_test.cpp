@@ -191,8 +191,8 @@ class ContractTextTest : public QObject {
     VERIFY_REFUSED(prompted({"--prompt", "a", "--top-p", "1.5"}), "--top-p", "1.5");
     VERIFY_REFUSED(prompted({"--prompt", "a", "--top-k", "0"}), "--top-k", "0");
     VERIFY_REFUSED(prompted({"--prompt", "a", "--data", "random:2x3"}), "--prompt", "second source");
-    VERIFY_REFUSED(prompted({"--prompt", "a", "--system", "x"}), "--system", "no chat");
-    VERIFY_REFUSED(prompted({"--prompt", "a", "--date", "2026-08-05"}), "--date", "no chat");
+    VERIFY_REFUSED(prompted({"--prompt", "a", "--system", "x"}), "--system", "belongs to a chat");
+    VERIFY_REFUSED(prompted({"--prompt", "a", "--date", "2026-08-05"}), "--date", "belongs to a chat");
     VERIFY_REFUSED(prompted({"--prompt", "a", "--chat", "--date", "today"}), "--date", "no date");
     VERIFY_REFUSED((Arguments{"generate", bare_, "--data", "random:2x3", "--stop", "x"}), "--stop", "has no tokenizer");
     VERIFY_REFUSED((Arguments{"generate", model_}), "--data", "is missing");

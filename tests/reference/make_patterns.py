@@ -148,6 +148,14 @@ def router_figures(cells, layer):
     }
 
 
+def two_sided(load, cells):
+    """How often an even router gives a branch `load` of so many cells or one farther from the middle: twice the exact
+    smaller tail."""
+    share = K / EXPERTS
+    of = [math.comb(cells, n) * share**n * (1 - share)**(cells - n) for n in range(cells + 1)]
+    return min(1.0, 2 * min(sum(of[:load + 1]), sum(of[load:])))
+
+
 def label_figures(cells, layer):
     table = {label: [0] * EXPERTS for label in LABELS}
     many = collections.Counter()
@@ -161,7 +169,8 @@ def label_figures(cells, layer):
     every = sum(map(sum, table.values()))
     bits = sum(n / every * math.log2(n * every / (sum(row) * sum(r[e] for r in table.values())))
                for row in table.values() for e, n in enumerate(row) if n)
-    return {"cells": many, "load": table, "bits": bits}
+    rare = {label: min(two_sided(load, many[label]) for load in table[label]) for label in table}
+    return {"cells": many, "load": table, "bits": bits, "rarest": rare}
 
 
 def vocabulary_figures(cells, layer, first):

@@ -172,11 +172,11 @@ class PatternsTest : public QObject {
     QVERIFY2(view.has_content(), qPrintable(view.message()));
     for (const QSize& size : {QSize(320, 200), QSize(1000, 600), QSize(2400, 1400)}) {
       PatternsPicture& picture = patterns_picture_of(view);
-      picture.resize(size);
-      QImage image(size, QImage::Format_RGB32);
-      picture.render(&image);
+      view.resize(size);
+      QImage image(view.size(), QImage::Format_RGB32);
+      view.render(&image);
       const QRectF plot = picture.geometry_now().plot;
-      QVERIFY(plot.isValid() && QRectF(QPointF(), QSizeF(size)).contains(plot.center()));
+      QVERIFY(plot.isValid() && QRectF(picture.rect()).contains(plot.center()));
     }
     for (const Table::Column& column : view.table().columns) QVERIFY2(!column.tip.isEmpty(), qPrintable(column.name));
   }

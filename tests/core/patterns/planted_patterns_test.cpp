@@ -112,7 +112,10 @@ class PlantedPatternsTest : public QObject {
       for (const LabelFigures& label : found_.routers[r].labels) {
         QCOMPARE(label.cells, wanted["cells"][label.label].get<int64_t>());
         QCOMPARE(label.load, wanted["load"][label.label].get<std::vector<int64_t>>());
-        QVERIFY(label.beyond);  // labels were planted
+        // Each branch of each label at each router may find something.
+        const auto many = static_cast<double>(found_.questions * std::ssize(found_.routers) *
+                                              std::ssize(found_.label_names) * found_.routers[r].branches);
+        QCOMPARE(label.beyond, wanted["rarest"][label.label].get<double>() * many <= .05);
       }
       QVERIFY(is_near(*found_.routers[r].label_bits, wanted["bits"]));
       QVERIFY(found_.routers[r].label_chance->beside == BesideChance::more_skewed);

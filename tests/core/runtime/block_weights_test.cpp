@@ -9,6 +9,7 @@
 #include "core/graph/annotation_rules.h"
 #include "core/graph/text.h"
 #include "core/oracle/stored_formats.h"
+#include "tests/testing/block_cases.h"
 #include "tests/testing/blocks.h"
 #include "tests/testing/case_inputs.h"
 #include "tests/testing/complaint.h"
@@ -20,12 +21,6 @@ namespace stormcell::testing {
 namespace {
 
 enum class Weights : uint8_t { random_blocks, converted };  // converted: q8_0 alone
-
-std::vector<float> normal_values(Random& random, int64_t n) {
-  std::vector<float> values(static_cast<size_t>(n));
-  for (float& v : values) v = static_cast<float>(random.normal());
-  return values;
-}
 
 /// linear(x [7, k], w [n, k]) with a bias, an activation and, as `extras` says, what else it may carry.
 RandomCase product(DType format, int64_t n, int64_t k, Weights weights, bool with_norm, uint64_t seed) {
@@ -143,44 +138,14 @@ class BlockWeightsTest : public QObject {
   void embeddings_and_experts_in_blocks_agree_with_the_oracle_data() { formats(); }
   void embeddings_and_experts_in_blocks_agree_with_the_oracle() {
     const DType format = fetched_format();
-    const std::string name(to_text(format));
-    const std::string head =
-        "stormcell.graph/1\nsymbols N\nspace tokens = root N\ninput %ids : i32 tokens\nweight %t : " + name +
-        " [9,256]\nweight %r : f32 [2,256]\nweight %a : " + name + " [70,256]\nweight %b : " + name +
-        " [70,256]\n%x : f32 tokens [256] = embedding(%ids, %t)\n%s : f32 tokens [2] = linear(%x, %r)\n"
-        "%d : decision tokens 2x1 = route(%s) protocol=\"top-k\"\n";
-    const std::string joined =
-        "space d/s = tokens by %d slots at most N\n"
-        "%z : f32 d/s [70] = grouped_linear(%x, %d, %a, %b) branches=[0,1] slots=@d/s\n"
-        "%y : f32 tokens [70] = gather(%z) mode=\"sum\" space=@tokens\noutput y = %y\n";
-    const std::string apart =
-        "space d/0 = tokens by %d branch 0 at most N\nspace d/1 = tokens by %d branch 1 at most N\n"
-        "%x0 : f32 d/0 [256], %x1 : f32 d/1 [256] = scatter(%x, %d) spaces=[@d/0,@d/1]\n"
-        "%y0 : f32 d/0 [70] = linear(%x0, %a)\n%y1 : f32 d/1 [70] = linear(%x1, %b)\n"
-        "%y : f32 tokens [70] = gather(%y0, %y1) mode=\"sum\" space=@tokens\noutput y = %y\n";
-    for (const std::string& text : {head + joined, head + apart}) {
-      RandomCase c;
-      Random random(3);
-      auto held = std::make_shared<MemoryWeights>();
-      const auto blocks = [&](const char* weight, int64_t rows) {
-        held->add_stored(weight, format, {rows, 256},
-                         drawn_blocks([&] { return random.next(); }, format, rows * 256, Scales::alike));
-      };
-      blocks("t", 9), blocks("a", 70), blocks("b", 70);
-      held->add("r", DType::f32, {2, 256}, normal_values(random, 512));
-      c.graph = parse_graph(text, "graph");
-      c.weights = held;
-      c.bindings = {23};
-      std::vector<int32_t> ids;
-      for (int i = 0; i < 23; ++i) ids.push_back(static_cast<int32_t>(random.below(9)));
-      c.inputs = {{"ids", ids}};
+    for (const RandomCase& c : experts_in_blocks(format)) {
       const std::vector<double> expected = by_the_oracle(c.graph, *c.weights, c);
       for (const cpu::Isa isa : cpu::available_isas()) {
         cpu::set_isa_for_test(isa);
         cpu::CpuDevice device(2);
         const double share = share_apart(output_of(device, c), expected);
         QVERIFY2(share <= format_of(format).product_tolerance,
-                 qPrintable(QString("%1: %2").arg(name.c_str()).arg(share)));
+                 qPrintable(QString("%1: %2").arg(c.name.c_str()).arg(share)));
       }
       cpu::set_isa_for_test({});
     }
