@@ -26,7 +26,8 @@ struct MarginBins {
 };
 
 /// The margin of a decision's i-th cell at a router of so many branches and choices: recorded, or computed from the
-/// scores of all branches. Not a number: neither is there.
+/// scores of all branches. Not a number: neither is there, or a branch that was not chosen has a larger score, so that
+/// something else than scores chose, such as a bias or groups of branches.
 float margin_of_cell(const DecisionRecord& decision, int64_t i, int32_t branches, int32_t fan_out);
 
 /// Adds the margins of a decision's real cells. `mask`: [cells of the space] 1: real; empty: all are.

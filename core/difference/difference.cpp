@@ -207,7 +207,7 @@ DifferenceFigures diff_recordings(const DiffOptions& options, const Progress& pr
   f.samples = list_samples(input, counter, {*a, *b}, progress);
   set_tokens(input, counter, {*a, *b}, f.sequences);
   HeldParts held = held_by(input, *a, *b);
-  held.margins = f.margins.has_value();
+  held.margins = f.near_ties.has_value();  // where a bias chose, too, scores give no margin
   judge(sampled_choices(input, counter), held, f);
   return f;
 }
