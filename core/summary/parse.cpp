@@ -72,7 +72,7 @@ class Reader {
  public:
   explicit Reader(const nlohmann::json& from) : from_(from) {}
 
-  void operator()(const char* key, auto& value) { read(value_at(from_, key), value); }
+  void operator()(const char* key, auto& value, const Figure& = {}) { read(value_at(from_, key), value); }
   void schema(std::string& verb, std::string& version) {
     const std::string schema = text_at(from_, "schema");
     if (schema.starts_with("stormcell.")) verb = schema.substr(10, schema.find('/') - 10);
@@ -80,11 +80,11 @@ class Reader {
   }
   void schema(const char*, std::string& version) { version = text_at(from_, "version"); }
   void text_or_null(const char* key, std::string& text) { text = text_at(from_, key); }
-  void infinite_or_null(const char* key, double& value) {
+  void infinite_or_null(const char* key, double& value, const Figure&) {
     const bool infinite = from_.is_object() && from_.contains(key) && value_at(from_, key).is_null();
     value = infinite ? std::numeric_limits<double>::infinity() : real_at(from_, key);
   }
-  void null_unless(const char* key, auto& value, bool) { read(value_at(from_, key), value); }
+  void null_unless(const char* key, auto& value, bool, const Figure& = {}) { read(value_at(from_, key), value); }
   void true_unless_said(const char* key, bool& value) {
     value = !value_at(from_, key).is_boolean() || flag_at(from_, key);
   }
@@ -139,7 +139,7 @@ class Reader {
       if (value_at(sequence, "text").is_string()) texts.push_back(text_at(sequence, "text"));
     }
   }
-  void derived(const char*, const auto&) {}
+  void derived(const char*, const auto&, const Figure& = {}) {}
 
  private:
   const nlohmann::json& from_;

@@ -1,6 +1,7 @@
 // The fields of structures and sheets of models (fields.h).
 #pragma once
 #include "core/base/run_kind.h"
+#include "core/figures/figure.h"
 #include "core/summary/field_of.h"
 #include "core/summary/structure_figures.h"
 
@@ -13,11 +14,13 @@ void fields(auto& v, Of<RouterStructure> auto& r) {
   v("protocol", r.protocol);
   v("depends", r.depends);
   v.group("hoistable", [&](auto& work) {
-    work("bytes", r.hoistable_bytes);
-    work("flops", r.hoistable_flops);
+    work("bytes", r.hoistable_bytes,
+         Figure::counted("", "Bytes of the weights that could be moved before the decision.", Unit::bytes));
+    work("flops", r.hoistable_flops, Figure::counted("", "Operations that could be moved before the decision."));
   });
   v("mixes", r.mixes);
-  v("exit_cost", r.exit_cost);
+  v("exit_cost", r.exit_cost,
+    Figure::counted("", "Operations if all items answer there, as a share of the whole network.", Unit::share));
 }
 
 void fields(auto& v, Of<PictureStructure> auto& p) {
@@ -45,8 +48,8 @@ void fields(auto& v, Of<InputStructure> auto& i) {
 }
 
 void fields(auto& v, Of<ItemFlops> auto& f) {
-  v("first_exit", f.first_exit);
-  v("whole", f.whole);
+  v("first_exit", f.first_exit, Figure::counted("", "Operations of an item that answers at the first exit."));
+  v("whole", f.whole, Figure::counted("", "Operations through the whole network."));
 }
 
 void fields(auto& v, Of<SegmentStructure> auto& s) {
@@ -89,21 +92,22 @@ void fields(auto& v, Of<SheetLack> auto& l) {
 void fields(auto& v, Of<SheetFormat> auto& f) {
   v("tensors", f.tensors);
   v("parameters", f.parameters);
-  v("bytes", f.bytes);
+  v("bytes", f.bytes, Figure::counted("", "Bytes of these tensors.", Unit::bytes));
 }
 
 void fields(auto& v, Of<SheetMemory> auto& m) {
   v.positive_or_null("total_bytes", m.total_bytes);
   v.positive_or_null("available_bytes", m.available_bytes);
-  v("expert_bytes", m.expert_bytes);
+  v("expert_bytes", m.expert_bytes,
+    Figure::counted("weights of branches, all", "All weights of branches as they are stored.", Unit::bytes));
   v("rest_bytes", m.rest_bytes);
   v.positive_or_null("token_bytes", m.token_bytes);
   v.word("fits", m.fits, memory_fit);
 }
 
 void fields(auto& v, Of<SheetRate> auto& r) {
-  v("low", r.low);
-  v("high", r.high);
+  v("low", r.low, Figure::worked("", "The lower end of the rate that this machine allows.", Unit::none));
+  v("high", r.high, Figure::worked("", "The upper end of the rate that this machine allows.", Unit::none));
 }
 
 void fields(auto& v, Of<ModelSheet> auto& s) {
@@ -138,10 +142,12 @@ void fields(auto& v, Of<ModelStructure> auto& s) {
   v("weights", s.weights);
   v.true_unless_said("weights_stated", s.weights_stated);
   v("parameters", s.parameters);
-  v("weight_bytes", s.weight_bytes);
-  v("expert_bytes", s.expert_bytes);
+  v("weight_bytes", s.weight_bytes,
+    Figure::counted("weights of the model", "Weights as they are stored.", Unit::bytes));
+  v("expert_bytes", s.expert_bytes,
+    Figure::counted("weights of branches, all", "All weights of branches as they are laid out.", Unit::bytes));
   v.positive_or_null("least_weight_budget", s.least_budget);
-  v("flops_per_cell", s.flops_per_cell);
+  v("flops_per_cell", s.flops_per_cell, Figure::counted("", "Operations of a cell."));
   v("item_flops", s.item_flops);
   v("inputs", s.inputs);
   v("picture", s.picture);

@@ -67,16 +67,16 @@ class Writer {
  public:
   explicit Writer(Json& into) : into_(into) {}
 
-  void operator()(const char* key, const auto& value) { into_[key] = json_of(value); }
+  void operator()(const char* key, const auto& value, const Figure& = {}) { into_[key] = json_of(value); }
   void schema(const std::string& verb, const std::string& version) {
     into_ = json_of_verb(verb);
     if (!version.empty()) into_["version"] = version;
   }
   void text_or_null(const char* key, const std::string& text) { into_[key] = stormcell::text_or_null(text); }
-  void infinite_or_null(const char* key, double value) {
+  void infinite_or_null(const char* key, double value, const Figure&) {
     into_[key] = value;
   }  // dump() makes null of what is not finite
-  void null_unless(const char* key, const auto& value, bool is_stated) {
+  void null_unless(const char* key, const auto& value, bool is_stated, const Figure& = {}) {
     into_[key] = is_stated ? json_of(value) : Json();
   }
   void true_unless_said(const char* key, bool value) { into_[key] = value; }
@@ -126,7 +126,7 @@ class Writer {
     for (size_t i = 0; i < ids.size(); ++i)
       list.push_back({{"ids", ids[i]}, {"text", i < texts.size() ? Json(texts[i]) : Json()}});
   }
-  void derived(const char* key, const auto& value) { into_[key] = json_of(value); }
+  void derived(const char* key, const auto& value, const Figure& = {}) { into_[key] = json_of(value); }
 
  private:
   Json& into_;

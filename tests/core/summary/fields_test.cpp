@@ -13,15 +13,15 @@ namespace {
 /// Puts something into every member that no member has by default, each time something else.
 class Filler {
  public:
-  void operator()(const char*, auto& value) { fill(value); }
+  void operator()(const char*, auto& value, const Figure& = {}) { fill(value); }
   void schema(auto& verb, std::string& version) {
     if constexpr (std::is_same_v<std::decay_t<decltype(verb)>, std::string>)
       verb = "profile";  // the verb with the most keys
     version = "0.0.7";
   }
   void text_or_null(const char*, std::string& value) { fill(value); }
-  void infinite_or_null(const char*, double& value) { fill(value); }
-  void null_unless(const char*, auto& value, bool) { fill(value); }
+  void infinite_or_null(const char*, double& value, const Figure&) { fill(value); }
+  void null_unless(const char*, auto& value, bool, const Figure& = {}) { fill(value); }
   void true_unless_said(const char*, bool& value) { value = false; }
   void minus_one_unless_said(const char*, int64_t& value) { fill(value); }
   void positive_or_null(const char*, int64_t& value) { fill(value); }
@@ -54,7 +54,7 @@ class Filler {
   void decoded(const char*, std::vector<std::vector<int32_t>>& ids, std::vector<std::string>& texts) {
     fill(ids), fill(texts);
   }
-  void derived(const char*, const auto&) {}
+  void derived(const char*, const auto&, const Figure& = {}) {}
 
  private:
   void fill(std::string& value) { value = "text " + std::to_string(++last_); }
@@ -84,14 +84,14 @@ class Filler {
 /// Which bytes of a struct lie under a row.
 class Extents {
  public:
-  void operator()(const char*, const auto& value) { add(value); }
+  void operator()(const char*, const auto& value, const Figure& = {}) { add(value); }
   void schema(const auto& verb, const std::string& version) {
     if constexpr (std::is_same_v<std::decay_t<decltype(verb)>, std::string>) add(verb);
     add(version);
   }
   void text_or_null(const char*, const auto& value) { add(value); }
-  void infinite_or_null(const char*, const auto& value) { add(value); }
-  void null_unless(const char*, const auto& value, bool) { add(value); }
+  void infinite_or_null(const char*, const auto& value, const Figure&) { add(value); }
+  void null_unless(const char*, const auto& value, bool, const Figure& = {}) { add(value); }
   void true_unless_said(const char*, const auto& value) { add(value); }
   void minus_one_unless_said(const char*, const auto& value) { add(value); }
   void positive_or_null(const char*, const auto& value) { add(value); }
@@ -103,7 +103,7 @@ class Extents {
   void list(const char*, const auto& values, auto) { add(values); }
   void shared(const char*, const auto& value) { add(value); }
   void decoded(const char*, const auto& ids, const auto& texts) { add(ids), add(texts); }
-  void derived(const char*, const auto&) {}
+  void derived(const char*, const auto&, const Figure& = {}) {}
 
   /// Bytes between two rows, or behind the last, that are more than what aligns the next one.
   size_t left_out(const void* object, size_t size, size_t alignment) {
