@@ -6,7 +6,7 @@
 
 #include "app/cli/numbers_text.h"
 #include "core/base/counted.h"
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "core/comparison/withheld_figures.h"
 #include "core/summary/withheld.h"
 
@@ -58,7 +58,7 @@ std::string meaning_text(const ComparedFigure& row) {
 int rank(const ComparedFigure& r, const Comparison& c) {
   if (!r.difference || !r.comparable) return 6;
   if (*r.difference == 0) return 7;
-  const Better better = c.judges() ? better_of(r.figure) : Better::neither;
+  const Better better = c.judges() ? figure_of(r.figure).better : Better::neither;
   const bool worse = better != Better::neither && (*r.difference < 0) != (better == Better::less);
   if (r.significant) return !*r.significant ? 5 : worse ? 0 : better == Better::neither ? 2 : 4;
   return worse ? 1 : 3;

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/comparison/compare_chance.h"
 #include "core/comparison/counted_over.h"
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "core/comparison/placement_terms.h"
 #include "core/comparison/run_terms.h"
 #include "core/comparison/same_requests.h"
@@ -192,14 +192,15 @@ ComparedFigure compared(const std::string& figure, const SummaryFigures& a, cons
   if (!row.a || !row.b) return row;
   row.difference = *row.b - *row.a;
   const auto ia = a.intervals.find(figure), ib = b.intervals.find(figure);
-  const bool timed = is_measured(figure);
+  const Origin origin = figure_of(figure).origin;
+  const bool timed = origin == Origin::measured;
   if (ia != a.intervals.end() && ib != b.intervals.end()) {
     if (timed)
       row.between_runs = why_no_spread(*a.summary, figure).empty() && why_no_spread(*b.summary, figure).empty();
     if (timed && !*row.between_runs) return row;
     row.ci95 = interval_of_difference({*row.a, ia->second}, {*row.b, ib->second}, timed ? Scale::ratios : Scale::plain);
     row.significant = (*row.ci95)[0] > 0 || (*row.ci95)[1] < 0;
-  } else if (!timed) {
+  } else if (!needs_interval(origin)) {
     row.significant = *row.difference != 0;
   }
   return row;
@@ -211,7 +212,11 @@ void bar(Comparison& c, const std::function<bool(const ComparedFigure&)>& exclud
     if (excluded(row)) row.comparable = false, row.significant = {};
 }
 void bar_times(Comparison& c) {
-  bar(c, [](const ComparedFigure& row) { return is_of_time(row.figure); });
+  bar(c, [](const ComparedFigure& row) {
+    const Figure& figure = figure_of(row.figure);
+    return figure.scope == Scope::time || figure.scope == Scope::work ||
+           (figure.scope == Scope::sum && figure.origin == Origin::measured);
+  });
 }
 
 void point_to_diff(const SummaryFigures& a, const SummaryFigures& b, std::vector<std::string>& warnings) {
@@ -239,7 +244,8 @@ Comparison compare_runs(const std::string& name_a, const std::string& name_b) {
   c.same_terms = terms.same_phase && terms.same_budget;
   c.warnings = std::move(terms.warnings);
   const auto apart = [&](const std::string& figure) {
-    return padded.contains(figure) || is_sum_of_executions(figure) || (!terms.same_phase && is_of_phase(figure));
+    const Scope scope = figure_of(figure).scope;
+    return padded.contains(figure) || scope == Scope::sum || (!terms.same_phase && scope == Scope::work);
   };
   for (const auto& [figure, value] : a.values) {
     c.rows.push_back(compared(figure, a, b));

@@ -11,7 +11,7 @@
 #include "core/base/listed_words.h"
 #include "core/base/run_kind.h"
 #include "core/comparison/analyze.h"
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "core/exports/text_output.h"
 #include "core/formats/file_kind.h"
 #include "core/formats/json_file.h"

@@ -4,7 +4,7 @@
 #include <set>
 #include <string_view>
 
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "core/summary/parse.h"
 #include "core/summary/quality_text.h"
 #include "core/summary/stated_speedups.h"

@@ -97,7 +97,7 @@ class CompareTest : public QObject {
       QCOMPARE(color_of(Meaning::worse, *theme), theme->bad);
       QCOMPARE(color_of(Meaning::same, *theme), color_of(Meaning::unknown, *theme));
     }
-    QVERIFY(better_of("operators.baseline.linear.limit_ms_per_batch") == Better::neither);
+    QVERIFY(figure_of("operators.baseline.linear.limit_ms_per_batch").better == Better::neither);
     QVERIFY(std::abs((*row(m, "speedup").interval)[0] - 0.15 / 1.045) < 1e-12);
     QVERIFY(!row(m, "passes.dead-path.fallbacks").relative);  // of nothing there is no share
   }

@@ -44,7 +44,8 @@ CompareRow make_row(const ComparedFigure& f, const Comparison& c) {
   row.equal = f.difference && *f.difference == 0;
   row.difference = difference_text(f, name);
   const bool is_withheld = !withheld[0].empty() || !withheld[1].empty();
-  row.meaning = is_withheld ? Meaning::withheld : meaning_of(f, c.judges() ? better_of(f.figure) : Better::neither);
+  row.meaning =
+      is_withheld ? Meaning::withheld : meaning_of(f, c.judges() ? figure_of(f.figure).better : Better::neither);
   if (f.difference && *f.a != 0 && name.relative) {
     const double unit = std::abs(*f.a);
     row.relative = *f.difference / unit;

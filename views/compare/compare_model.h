@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/comparison/compare.h"
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "views/frame/table.h"
 
 namespace stormcell::views {

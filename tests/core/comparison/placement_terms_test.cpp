@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/comparison/compare.h"
-#include "core/comparison/figure_kinds.h"
+#include "core/comparison/figure_rows.h"
 #include "tests/core/formats/scratch.h"
 #include "tests/testing/testing.h"
 
