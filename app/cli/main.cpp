@@ -16,6 +16,7 @@
 #include "core/base/nearest_words.h"
 #include "core/exports/text_output.h"
 #include "core/readings/session_view.h"
+#include "core/summary/json_page.h"
 
 namespace stormcell::cli {
 namespace {
@@ -89,6 +90,11 @@ int run_program(const std::vector<std::string>& arguments, Console& console) {
   }
   if (arguments[0] == "--version") {
     console.print("stormcell " STORMCELL_VERSION "\n");
+    return 0;
+  }
+  if (arguments[0] == "--json-keys") {
+    if (arguments.size() > 1) bad_input(arguments.back(), "one argument too many", "stormcell --help");
+    console.print(json_keys_page());
     return 0;
   }
   if (arguments[0] == "--manual" || arguments[0] == "--completion") {

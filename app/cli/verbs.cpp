@@ -105,7 +105,8 @@ constexpr std::array kVerbs = {
             "A B...",
             "prints every figure of two runs, or of up to 16, with its difference from the first",
             make_compare,
-            {"S.storm#1 S.storm#2", "before.json after.json --all", "S.storm#1 S.storm#2 S.storm#3 --fail-if 'speedup<0.95'"}},
+            {"S.storm#1 S.storm#2", "before.json after.json --all",
+             "S.storm#1 S.storm#2 S.storm#3 --fail-if 'speedup<0.95'"}},
     VerbRow{"diff",
             "A B",
             "says where two recordings of the same tokens choose otherwise, and why",
@@ -160,6 +161,7 @@ constexpr std::array kOptions = {
     ProgramWord{"--version", "the version"},
     ProgramWord{"--manual [VERB]", "a manual page: stormcell --manual run | man -l -"},
     ProgramWord{"--completion", "completion for bash: source <(stormcell --completion)"},
+    ProgramWord{"--json-keys", "every key of the JSON that verbs write, with its unit, origin and meaning"},
 };
 
 // The contracts name these for later versions.
