@@ -3,6 +3,7 @@
 #include <CLI/Formatter.hpp>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/cli/calibration_text.h"
 #include "app/cli/numbers_text.h"
@@ -12,12 +13,12 @@
 #include "app/cli/told_result.h"
 #include "core/base/counted.h"
 #include "core/base/listed_words.h"
-#include "core/report/simulation_report.h"
 #include "core/summary/capacity_text.h"
 #include "core/summary/needed_facts.h"
 #include "core/summary/step_contents.h"
 #include "core/summary/table_times.h"
 #include "simulator/simulate.h"
+#include "simulator/simulation_report.h"
 
 namespace stormcell::cli {
 namespace {
@@ -237,16 +238,16 @@ class SimulateVerb : public Verb {
 
   int execute(Console& console) override {
     check_report_option(report_, json_, console);
-    std::string told;
+    std::optional<SimulateFigures> reported;
     const auto work = [&](const Progress& progress) {
       SimulateFigures figures = simulate(simulate_, progress);
-      if (!report_.empty()) told = to_json(figures);
+      if (!report_.empty()) reported = figures;
       return figures;
     };
     tell_result(console, json_, work, [this](const SimulateFigures& figures) {
       return Page{simulation_conclusions(figures, simulate_.cluster), simulation_details(figures)};
     });
-    if (!report_.empty()) write_simulation_report(told, report_);
+    if (reported) write_simulation_report(*reported, report_);
     tell_report(report_, console);
     return 0;
   }

@@ -1,11 +1,12 @@
-#include "core/report/simulation_report.h"
+#include "simulator/simulation_report.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "core/base/counted.h"
+#include "core/base/enum_words.h"
+#include "core/base/rounding.h"
 #include "core/exports/text_output.h"
-#include "core/readings/simulation_figures.h"
 #include "core/report/bars.h"
 #include "core/report/html.h"
 #include "core/report/page.h"
@@ -14,16 +15,17 @@
 #include "core/summary/step_contents.h"
 
 namespace stormcell {
-
+namespace report {
 namespace {
-using namespace report;
 
 /// Limit of layers, GPUs and links that are drawn; tables show all.
 constexpr size_t kMostBars = 64;
 
 std::string bytes_of(double value) { return bytes(static_cast<int64_t>(std::llround(value))); }
 
-std::string headline(const SimulationTold& s) {
+double sum_ms(const SimulatedLayer& l) { return l.dispatch_ms + l.compute_ms + l.combine_ms; }
+
+std::string headline(const SimulateFigures& s) {
   std::string tiles = "<div><dt>a step</dt><dd>" + milliseconds(s.mean_ms) + "<small>mean; median " +
                       milliseconds(s.p50_ms) + ", 95 % below " + milliseconds(s.p95_ms) + "</small></dd></div>\n";
   if (s.overlap != Overlap::none)
@@ -42,31 +44,32 @@ std::string headline(const SimulationTold& s) {
   tiles += "<div><dt>to other GPUs</dt><dd>" + bytes_of(s.remote_bytes) +
            "<small>a step, there and back; on the wire " + bytes_of(s.wire_bytes) + "</small></dd></div>\n";
   if (s.capacity)
-    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share) + "<small>" +
-             capacity_text(s.capacity->factor, s.capacity->dropped_share) + "</small></dd></div>\n";
+    tiles += "<div><dt>dropped choices</dt><dd>" + percent(s.capacity->dropped_share()) + "<small>" +
+             capacity_text(s.capacity->factor, s.capacity->dropped_share()) + "</small></dd></div>\n";
   return "<header>\n" +
-         paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " + escape(s.version) + ".",
+         paragraph(escape(step_contents_sentence(s.contents)) + " Simulated by stormcell " STORMCELL_VERSION ".",
                    "kicker") +
          "<h1>" + shortened(s.model, 80) + " on " + shortened(s.cluster, 80) + "</h1>\n" +
-         paragraph(
-             escape(counted(std::ssize(s.layers), "layer") + " of " + counted(s.branches, "expert") + " on " +
-                    counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " + counted(s.slot_count, "slot") +
-                    " a layer, placement " + s.placement + ": " + counted(s.steps, s.step_kind + " step") +
-                    (s.phase.empty() ? "" : " of " + s.phase) + " of run #" + std::to_string(s.run) + "."),
-             "lead") +
+         paragraph(escape(counted(std::ssize(s.layers), "layer") + " of " + counted(s.branches, "expert") + " on " +
+                          counted(s.ranks, "GPU") + " in " + counted(s.nodes, "node") + ", " +
+                          counted(s.slot_count, "slot") + " a layer, placement " + s.placement + ": " +
+                          counted(s.steps, std::string(to_text(s.step_kind)) + " step") +
+                          (s.phase ? " of " + std::string(to_text(*s.phase)) : std::string()) + " of run #" +
+                          std::to_string(s.run) + "."),
+                   "lead") +
          "<dl class=\"tiles\">\n" + tiles + "</dl>\n</header>\n";
 }
 
-std::string layers_section(const SimulationTold& s) {
+std::string layers_section(const SimulateFigures& s) {
   if (s.layers.empty()) return {};
   Bars bars{"Phases of a step by layer; the table below has the numbers", {"dispatch", "experts", "combine"}, {}};
   Table table("Phases by layer, ms, means over steps",
               {"layer", "dispatch", "experts", "combine", "together", "imbalance of the experts' time"});
-  for (const ToldLayer& l : s.layers) {
+  for (const SimulatedLayer& l : s.layers) {
     if (bars.rows.size() < kMostBars)
-      bars.rows.push_back({l.name, {l.dispatch_ms, l.compute_ms, l.combine_ms}, milliseconds(l.sum_ms())});
+      bars.rows.push_back({l.name, {l.dispatch_ms, l.compute_ms, l.combine_ms}, milliseconds(sum_ms(l))});
     table.row({"<code>" + escape(l.name) + "</code>", number(l.dispatch_ms), number(l.compute_ms), number(l.combine_ms),
-               number(l.sum_ms()), number(l.imbalance)});
+               number(sum_ms(l)), number(without_rounding(l.imbalance))});
   }
   const std::string most =
       s.layers.size() > kMostBars ? " The first " + count(kMostBars) + " layers; the table has all." : "";
@@ -76,17 +79,16 @@ std::string layers_section(const SimulationTold& s) {
                      table.details());
 }
 
-std::string sensitivity_section(const SimulationTold& s) {
+std::string sensitivity_section(const SimulateFigures& s) {
   if (s.sensitivity.empty()) return {};
-  std::vector<ToldElasticity> sorted = s.sensitivity;
-  std::stable_sort(sorted.begin(), sorted.end(), [](const ToldElasticity& a, const ToldElasticity& b) {
-    return std::abs(a.value) > std::abs(b.value);
-  });
+  std::vector<Elasticity> sorted = s.sensitivity;
+  std::stable_sort(sorted.begin(), sorted.end(),
+                   [](const Elasticity& a, const Elasticity& b) { return std::abs(a.value) > std::abs(b.value); });
   Bars bars{"By how much the step changes where a figure is a tenth larger; the table below has the numbers",
             {"shorter", "longer"},
             {}};
   Table table("Sensitivity", {"figure, a tenth larger", "the step changes by"});
-  for (const ToldElasticity& e : sorted) {
+  for (const Elasticity& e : sorted) {
     const double share = .1 * e.value;  // of a tenth more
     const std::string text = change(share);
     bars.rows.push_back({e.figure, {std::max(-share, 0.), std::max(share, 0.)}, text});
@@ -98,13 +100,13 @@ std::string sensitivity_section(const SimulationTold& s) {
                      table.details());
 }
 
-std::string gpus_section(const SimulationTold& s) {
+std::string gpus_section(const SimulateFigures& s) {
   if (s.gpus.empty()) return {};
   Bars bars{"Experts' time by GPU; the table below has the numbers", {}, {}};
   Table table("GPUs, means over steps",
               {"GPU", "node", "experts, ms", "waits for others", "sent", "received", "weights of all its slots"}, 1);
   for (size_t g = 0; g < s.gpus.size(); ++g) {
-    const ToldGpu& gpu = s.gpus[g];
+    const SimulatedGpu& gpu = s.gpus[g];
     const std::string name = "GPU " + std::to_string(g);
     if (g < kMostBars)
       bars.rows.push_back({name,
@@ -114,10 +116,10 @@ std::string gpus_section(const SimulationTold& s) {
                bytes_of(gpu.sent_bytes), bytes_of(gpu.received_bytes), bytes_of(gpu.weight_bytes)});
   }
   Table links("Ports and uplinks that carry something", {"link", "a step", "busy"});
-  std::vector<ToldLink> busiest = s.links;
+  std::vector<SimulatedLink> busiest = s.links;
   std::stable_sort(busiest.begin(), busiest.end(),
-                   [](const ToldLink& a, const ToldLink& b) { return a.busy_share > b.busy_share; });
-  for (const ToldLink& l : busiest) links.row({escape(l.name), bytes_of(l.bytes), percent(l.busy_share)});
+                   [](const SimulatedLink& a, const SimulatedLink& b) { return a.busy_share > b.busy_share; });
+  for (const SimulatedLink& l : busiest) links.row({escape(l.name), bytes_of(l.bytes), percent(l.busy_share)});
   return section(
       "gpus", "GPUs and links",
       figure(
@@ -127,19 +129,19 @@ std::string gpus_section(const SimulationTold& s) {
           table.details() + (links.empty() ? std::string() : links.details()));
 }
 
-std::string collective_section(const SimulationTold& s) {
+std::string collective_section(const SimulateFigures& s) {
   if (!s.collective) return {};
-  const ToldCollective& c = *s.collective;
+  const SimulatedCollective& c = *s.collective;
   Table table("Step " + std::to_string(c.step) + ", " + shortened(c.layer, 60),
               {"way", "messages", "bytes", "by ports alone, ms", "sharing links, ms"});
   std::string messages;
   for (const auto& [name, e] :
-       {std::pair<const char*, const ToldExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}}) {
+       {std::pair<const char*, const SimulatedExchange&>{"dispatch", c.dispatch}, {"combine", c.combine}}) {
     table.row({name, count(e.messages), bytes_of(e.bytes), number(e.closed_form_ms), number(e.filled_ms)});
     if (e.sent.empty()) continue;
     Bars bars{std::string("Messages of the ") + name + "; the table below has the numbers", {}, {}};
     Table each(std::string("Messages of the ") + name, {"from", "to", "bytes", "has come after, ms"}, 0);
-    for (const ToldMessage& m : e.sent) {
+    for (const SimulatedMessage& m : e.sent) {
       bars.rows.push_back({"GPU " + std::to_string(m.from) + " to " + std::to_string(m.to),
                            {0, m.end_ms},
                            bytes_of(m.bytes) + ", " + milliseconds(m.end_ms)});
@@ -163,33 +165,38 @@ std::string collective_section(const SimulationTold& s) {
           messages);
 }
 
-std::string deployment_section(const SimulationTold& s) {
-  if (s.deployment.empty()) return {};
+std::string deployment_section(const SimulateFigures& s) {
+  if (!s.deployment) return {};
   Table table("Imbalance of the GPUs", {"layer", "predicted", "recorded, shared evenly", "by slots"});
-  for (const ToldBalance& b : s.deployment)
-    table.row({escape(b.name), number(b.predicted), number(b.shared_evenly), number(b.recorded)});
+  const auto add = [&](const std::string& name, const DeployedBalance& b) {
+    table.row({escape(name), number(without_rounding(b.predicted)), number(without_rounding(b.shared_evenly)),
+               b.recorded ? number(without_rounding(*b.recorded)) : number(b.recorded)});
+  };
+  add("mean", s.deployment->mean);
+  for (const DeployedLayer& l : s.deployment->layers) add(l.name, l.balance);
   return section(
       "deployment", "After the deployment",
       paragraph("What the placement promised on the run that it was made from, beside what was recorded under it.") +
           table.html());
 }
 
-std::string calibration_section(const SimulationTold& s) {
-  if (s.calibrated.empty()) return {};
-  Table table("Measured calls of " + shortened(s.calibration, 60), {"phase", "kind", "like", "error held out"}, 3);
-  for (const ToldPhase& p : s.calibrated)
-    table.row({escape(p.phase), p.kind.empty() ? "data sheet: " + escape(p.why_not) : escape(p.kind), escape(p.like),
-               p.held_out ? percent(*p.held_out) : "–"});
+std::string calibration_section(const SimulateFigures& s) {
+  if (!s.calibration || s.calibration->phases.empty()) return {};
+  Table table("Measured calls of " + shortened(s.calibration->file, 60), {"phase", "kind", "like", "error held out"},
+              3);
+  for (const CalibratedPhase& p : s.calibration->phases)
+    table.row({escape(to_text(p.phase)), p.calibrated() ? escape(to_text(p.kind)) : "data sheet: " + escape(p.why_not),
+               p.calibrated() ? escape(p.like) : "", p.held_out ? percent(*p.held_out) : "–"});
   return section("calibration", "Times of measured calls", table.html());
 }
 
-std::string assumptions_section(const SimulationTold& s) {
+std::string assumptions_section(const SimulateFigures& s) {
   std::vector<std::string> lines = s.assumptions;
-  lines.push_back("tokens reach their experts " + s.backend + "; " +
+  lines.push_back("tokens reach their experts " + std::string(to_text(s.backend)) + "; " +
                   (s.replicas == ReplicaRule::nearest ? "they go to the nearest replicas" : "replicas share evenly"));
   if (s.oversubscription > 1)
     lines.push_back("an uplink carries 1 / " + number(s.oversubscription) + " of what its node's ports could send");
-  if (!s.sizes.empty()) lines.push_back("sizes of the model: " + s.sizes);
+  if (!s.sizes.source.empty()) lines.push_back("sizes of the model: " + s.sizes.source);
   for (const std::string& fact : needed_facts(Question::steps, s.lacks)) lines.push_back("the data lacks " + fact);
   std::string html;
   lines.insert(lines.end(), s.warnings.begin(), s.warnings.end());
@@ -198,19 +205,20 @@ std::string assumptions_section(const SimulationTold& s) {
 }
 
 }  // namespace
+}  // namespace report
 
-void write_simulation_report(const std::string& json, const std::string& output) {
-  const SimulationTold told = parse_simulation(json, "--report");
+void write_simulation_report(const SimulateFigures& figures, const std::string& output) {
+  using namespace report;
   TextOutput out(output);
   std::string body;
   for (const auto& part : {headline, layers_section, sensitivity_section, gpus_section, collective_section,
                            deployment_section, calibration_section, assumptions_section})
-    body += part(told);
-  out.write(page(
-      "Stormcell simulation: " + shortened(told.model, 80), told.version, body,
-      paragraph("stormcell " + escape(told.version) + "; session " + escape(told.session) + ", run #" +
-                std::to_string(told.run) + ". All of it is simulated: no GPU of this cluster was there. A step has " +
-                escape(told.contents) + ".")));
+    body += part(figures);
+  out.write(page("Stormcell simulation: " + shortened(figures.model, 80), STORMCELL_VERSION, body,
+                 paragraph("stormcell " STORMCELL_VERSION "; session " + escape(figures.session) + ", run #" +
+                           std::to_string(figures.run) +
+                           ". All of it is simulated: no GPU of this cluster was there. A step has " +
+                           escape(figures.contents) + ".")));
   out.finish();
 }
 
