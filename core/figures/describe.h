@@ -83,6 +83,7 @@ class Describer {
     Describer inside(node(key, {}, KeyKind::object), above_);
     members(inside);
   }
+  void group_or_null(const char* key, bool, auto members) { group(key, members); }
   template <class T>
   void list(const char* key, const std::vector<T>&, auto members) {
     FigureNode& list = node(key, {}, KeyKind::object);

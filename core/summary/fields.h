@@ -1,5 +1,5 @@
-// The keys of stormcell.VERB/1 and their members: one row each, for both writing (summary_json.cpp) and reading
-// (parse.cpp).
+// The keys of stormcell.VERB/1 and their members: one row each, for writing (field_writer.h), reading (parse.cpp)
+// and description (core/figures/describe.h).
 //
 // fields(visitor, struct) hands every member to the visitor with its key, in the order of the file. A member is a text,
 // a number, a flag, an optional, a list or a struct that has fields() itself. The last argument of a row is its Figure
@@ -19,6 +19,7 @@
 //   withheld                a sentence under the key, its reason and numbers under KEY_by; both null where there is
 //                           none
 //   group                   an object without a struct of its own
+//   group_or_null           the same, or null
 //   list                    a list whose elements have the rows given there
 //   shared                  a value that may be absent: null then
 //   decoded                 ids and text of each decoded sequence
@@ -34,9 +35,6 @@
 #include "core/summary/verification_fields.h"
 
 namespace stormcell {
-
-/// The ending of the key that has the reason of a withheld speed-up in numbers.
-inline constexpr const char* kWithheldBy = "_by";
 
 void fields(auto& v, Of<Latency> auto& l) {
   v("median", l.median, Figure::worked("latency, median", "Median time of a batch.", Unit::milliseconds, Better::less));

@@ -6,6 +6,9 @@
 
 namespace stormcell {
 
+/// The ending of the key that has the reason of a withheld speed-up in numbers.
+inline constexpr const char* kWithheldBy = "_by";
+
 enum class WithheldReason : uint8_t {
   ceilings_moved,  ///< the machine's ceilings differ before and after measuring
   others_at_work,  ///< other processes took too large a part of the processors
