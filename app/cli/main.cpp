@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/cli/console.h"
+#include "app/cli/json_keys.h"
 #include "app/cli/manual.h"
 #include "app/cli/options.h"
 #include "app/cli/signals.h"
@@ -16,7 +17,6 @@
 #include "core/base/nearest_words.h"
 #include "core/exports/text_output.h"
 #include "core/readings/session_view.h"
-#include "core/summary/json_page.h"
 
 namespace stormcell::cli {
 namespace {
@@ -94,7 +94,7 @@ int run_program(const std::vector<std::string>& arguments, Console& console) {
   }
   if (arguments[0] == "--json-keys") {
     if (arguments.size() > 1) bad_input(arguments.back(), "one argument too many", "stormcell --help");
-    console.print(json_keys_page());
+    console.print(json_keys_text());
     return 0;
   }
   if (arguments[0] == "--manual" || arguments[0] == "--completion") {

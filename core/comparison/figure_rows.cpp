@@ -7,17 +7,21 @@
 
 #include "core/comparison/trace_rows.h"
 #include "core/figures/describe.h"
+#include "core/planning/place_fields.h"
 #include "core/summary/fields.h"
 
 namespace stormcell {
 namespace {
 
 /// The files that compare reads, in the order in which a path is looked up: a key has one meaning in all of them.
-const std::array<FigureNode, 5>& compared_files() {
+const std::array<FigureNode, 6>& compared_files() {
   // The verb with the most keys. Its `verified` is of outputs, that of generate of tokens.
-  static const std::array<FigureNode, 5> files = {describe(RunSummaryFigures{.verb = "profile"}),
-                                                  describe<GenerateFigures>(), describe<ModelStructure>(),
-                                                  describe<PlacementRows>(), describe<TraceRows>()};
+  static const std::array<FigureNode, 6> files = {describe(RunSummaryFigures{.verb = "profile"}),
+                                                  describe<GenerateFigures>(),
+                                                  describe<ModelStructure>(),
+                                                  describe<PlaceFigures>(),
+                                                  describe<PhasePlacements>(),
+                                                  describe<TraceRows>()};
   return files;
 }
 

@@ -66,6 +66,10 @@ struct Figure {
                                     Better better = Better::neither) {
     return {name, definition, unit, better, Origin::predicted, Scope::run};
   }
+  static constexpr Figure simulated(Text name, Text definition, Unit unit = Unit::none,
+                                    Better better = Better::neither) {
+    return {name, definition, unit, better, Origin::simulated, Scope::run};
+  }
   /// A measured ratio of two times of the same work; more is better.
   static constexpr Figure speedup(Text name, Text definition, Text withheld_by = "speedup_withheld") {
     return {name, definition, Unit::ratio, Better::more, Origin::measured, Scope::work, withheld_by};

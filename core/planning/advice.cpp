@@ -33,10 +33,10 @@ struct Choice {
   }
 };
 
-using Figure = std::optional<PairedDifference> PairedFigures::*;
+using PairedFigure = std::optional<PairedDifference> PairedFigures::*;
 
 /// The difference of two layouts, in whichever order the pair was compared. Null: not known.
-std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, LayoutRole b, Figure figure) {
+std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, LayoutRole b, PairedFigure figure) {
   for (const PairedFigures& d : f.differences)
     if ((d.one == a && d.other == b) || (d.one == b && d.other == a)) return d.*figure;
   return {};
@@ -45,13 +45,13 @@ std::optional<PairedDifference> difference(const PlaceFigures& f, LayoutRole a, 
 /// The end of an advice: the layouts from which the chosen one may differ by chance alone, and those of which nobody
 /// knows. Layouts that agree with it in every figure do not count.
 std::string by_chance(const PlaceFigures& f, const Choice& c, LayoutRole chosen,
-                      std::initializer_list<Figure> figures) {
+                      std::initializer_list<PairedFigure> figures) {
   if (f.paired_by.empty()) return {};
   std::vector<std::string> chance, unknown;
   for (const LayoutRole other : {c.stays, LayoutRole::eplb, LayoutRole::result}) {
     if (other == chosen || c.same(other, chosen)) continue;
     bool may_be = false, known = true;
-    for (const Figure figure : figures) {
+    for (const PairedFigure figure : figures) {
       const std::optional<PairedDifference> d = difference(f, chosen, other, figure);
       known = known && d, may_be = may_be || (d && d->may_be_chance());
     }

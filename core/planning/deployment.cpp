@@ -14,7 +14,7 @@
 namespace stormcell {
 namespace {
 
-struct Origin {
+struct MadeFrom {
   std::string session;
   RunSummary run;
   RunLayout layout;
@@ -31,9 +31,9 @@ std::optional<SessionPath> named_origin(const std::string& made_from, const std:
   return path;
 }
 
-Origin read_origin(const SessionPath& path, const SessionReader& recorded, const PlaceTask& task) {
+MadeFrom read_origin(const SessionPath& path, const SessionReader& recorded, const PlaceTask& task) {
   const SessionReader session(path.file);
-  Origin origin{path.file, choose_recorded_run(session, path.run), {}, {}, {}};
+  MadeFrom origin{path.file, choose_recorded_run(session, path.run), {}, {}, {}};
   origin.layout = session.layout(origin.run.id);
   const auto& ours = task.layout.routers;
   const auto& theirs = origin.layout.routers;
@@ -92,7 +92,7 @@ std::optional<DeploymentFigures> compare_deployment(const std::string& made_from
                                                     const SessionReader& session, const PlaceTask& task) {
   const std::optional<SessionPath> path = named_origin(made_from, from);
   if (!path) return {};
-  const Origin origin = read_origin(*path, session, task);
+  const MadeFrom origin = read_origin(*path, session, task);
   std::error_code error;
   if (origin.run.id == task.run.id && std::filesystem::equivalent(path->file, session.path(), error)) {
     if (made_from.empty()) return {};

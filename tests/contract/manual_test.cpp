@@ -91,6 +91,17 @@ class ContractManualTest : public QObject {
     }
   }
 
+  void the_reference_of_the_json_ends_with_what_the_program_prints() {
+    const Ended keys = run_program({"--json-keys"});
+    VERIFY_DONE(keys, Arguments{"--json-keys"});
+    std::ifstream file(source_folder() + "/docs/reference/json.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const size_t begin = page.find("## Every key\n");
+    QVERIFY(begin != std::string::npos);
+    QCOMPARE(QString::fromStdString(page.substr(begin)), QString::fromStdString(keys.out));
+    VERIFY_REFUSED((Arguments{"--json-keys", "run"}), "run", "one argument too many");
+  }
+
   void a_page_is_for_verbs_alone() {
     VERIFY_REFUSED((Arguments{"--manual", "frobnicate"}), "frobnicate", "no such verb");
     VERIFY_REFUSED((Arguments{"--manual", "run", "more"}), "more", "one argument too many");

@@ -1,12 +1,10 @@
-#include "core/summary/json_page.h"
+#include "core/figures/json_page.h"
 
 #include <array>
 #include <map>
 #include <string_view>
 
 #include "core/base/enum_words.h"
-#include "core/figures/describe.h"
-#include "core/summary/fields.h"
 
 namespace stormcell {
 namespace {
@@ -75,25 +73,22 @@ void add_keys(const FigureNode& node, const std::string& prefix, FirstPaths& fir
   }
 }
 
-void add_file(const char* title, const FigureNode& file, FirstPaths& first, std::string& page) {
-  first.emplace(file.type, "the whole file");
-  page += std::string("\n### ") + title +
-          "\n| key | value | unit | better | origin | meaning |\n|---|---|---|---|---|---|\n";
-  add_keys(file, "", first, page);
+void add_file(const JsonFile& file, FirstPaths& first, std::string& page) {
+  first.emplace(file.tree.type, "the whole file");
+  page += "\n### " + file.title + "\n| key | value | unit | better | origin | meaning |\n|---|---|---|---|---|---|\n";
+  add_keys(file.tree, "", first, page);
 }
 
 }  // namespace
 
-std::string json_keys_page() {
+std::string json_keys_page(const std::vector<JsonFile>& files) {
   std::string page =
       "## Every key\n"
       "`stormcell --json-keys` prints this section from the rows that write the files. A list is `[]` in a path. An "
       "object with names for keys is `NAME`. *Counted* figures are exact. *Measured* figures need an interval before a "
       "difference is judged. A key without a meaning says it by its name.\n";
   FirstPaths first;
-  add_file("optimize, run and profile", describe(RunSummaryFigures{.verb = "profile"}), first, page);
-  add_file("generate", describe<GenerateFigures>(), first, page);
-  add_file("inspect", describe<ModelStructure>(), first, page);
+  for (const JsonFile& file : files) add_file(file, first, page);
   return page;
 }
 
