@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "core/figures/figure.h"
-#include "core/formats/json_file.h"
 #include "core/summary/summary_json.h"
 #include "core/summary/withheld.h"
 
@@ -52,10 +51,7 @@ class FieldWriter {
   explicit FieldWriter(Json& into) : into_(into) {}
 
   void operator()(const char* key, const auto& value, const Figure& = {}) { into_[key] = value_json<Json>(value); }
-  void schema(const std::string& verb, const std::string& version) {
-    into_ = json_of_verb(verb);
-    if (!version.empty()) into_["version"] = version;
-  }
+  void schema(const std::string& verb, const std::string& version) { begin_verb(into_, verb, version); }
   void text_or_null(const char* key, const std::string& text) { into_[key] = stormcell::text_or_null<Json>(text); }
   void infinite_or_null(const char* key, double value, const Figure&) {
     into_[key] = value;
@@ -89,9 +85,7 @@ class FieldWriter {
     into_[std::string(key) + kWithheldBy] = std::move(by);
   }
   /// Adds JSON text; null if it is no JSON.
-  void json(const char* key, const std::string& text) {
-    into_[key] = json_or_null(text).is_null() ? Json() : Json::parse(text);
-  }
+  void json(const char* key, const std::string& text) { read_into(into_[key], text); }
   void group(const char* key, auto members) {
     FieldWriter group(into_[key] = Json::object());
     members(group);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/formats/json_file.h"
 #include "core/summary/exit_target.h"
 #include "core/summary/field_writer.h"
 #include "core/summary/fields.h"
@@ -45,6 +46,15 @@ std::string json_text(const Json& value) {
 
 Json json_of_verb(const std::string& verb) {
   return {{"schema", "stormcell." + verb + "/1"}, {"version", STORMCELL_VERSION}};
+}
+
+void begin_verb(Json& into, const std::string& verb, const std::string& version) {
+  into = json_of_verb(verb);
+  if (!version.empty()) into["version"] = version;
+}
+
+void read_into(Json& into, const std::string& text) {
+  into = json_or_null(text).is_null() ? Json() : Json::parse(text);
 }
 
 std::string to_json(const RunSummaryFigures& figures) { return json_text(fields_json(with_stated_speedups(figures))); }

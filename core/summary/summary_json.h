@@ -14,6 +14,10 @@ std::string json_text(const nlohmann::ordered_json& value);
 
 /// {schema: "stormcell.VERB/1", version}: how every one begins.
 nlohmann::ordered_json json_of_verb(const std::string& verb);
+/// The same, of that version of the program; empty: of this one.
+void begin_verb(nlohmann::ordered_json& into, const std::string& verb, const std::string& version);
+/// Parses text that is JSON; null if it is none.
+void read_into(nlohmann::ordered_json& into, const std::string& text);
 
 // Null for an absent value. `Json` is a parameter so that the heavy header of it stays in sources: nobody names
 // another.
