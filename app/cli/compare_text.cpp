@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/cli/numbers_text.h"
 #include "core/base/counted.h"
@@ -88,7 +89,7 @@ struct FigureRows {
 };
 FigureRows figure_rows(const Comparison& comparison, ShownFigures shown) {
   FigureRows table;
-  std::vector<const ComparedFigure*> order;
+  std::vector<std::pair<int, const ComparedFigure*>> order;  // with their ranks
   for (const ComparedFigure& r : comparison.rows) {
     const bool withheld = is_withheld(r, comparison);
     const bool neither = !r.a && !r.b && !withheld;  // null in B, and A has no value: nothing is equal
@@ -99,13 +100,12 @@ FigureRows figure_rows(const Comparison& comparison, ShownFigures shown) {
       table.left_out += !same && !neither;
       continue;
     }
-    order.push_back(&r);
+    order.emplace_back(rank(r, comparison), &r);
   }
-  std::stable_sort(order.begin(), order.end(), [&](const ComparedFigure* x, const ComparedFigure* y) {
-    const int of_x = rank(*x, comparison), of_y = rank(*y, comparison);
-    return of_x != of_y ? of_x < of_y : relative(*x) > relative(*y);
+  std::stable_sort(order.begin(), order.end(), [](const auto& x, const auto& y) {
+    return x.first != y.first ? x.first < y.first : relative(*x.second) > relative(*y.second);
   });
-  for (const ComparedFigure* r : order)
+  for (const auto& [of, r] : order)
     table.rows.push_back({name_text(r->figure), figure_text(r->figure, r->a), figure_text(r->figure, r->b),
                           r->difference ? (*r->difference > 0 ? "+" : "") + figure_text(r->figure, r->difference) : "-",
                           r->ci95 ? number_text((*r->ci95)[0]) + " to " + number_text((*r->ci95)[1]) : "-",
