@@ -21,7 +21,7 @@ class PatternsVerb : public Verb {
  public:
   void add_options(CLI::App& app) override {
     app.add_option("RECORDING", options_.recordings,
-                   "Names a session (S.storm, S.storm#3) or a trace. Several recordings of one model are labels: "
+                   "Names a session (S.storm, S.storm#3) or a trace, or several of one model that are labels: "
                    "NAME=RECORDING.")
         ->type_name("")
         ->required();
