@@ -9,6 +9,7 @@
 #include <QTest>
 #include <algorithm>
 
+#include "tests/testing/golden.h"
 #include "tests/testing/run_load.h"
 #include "tests/testing/testing.h"
 #include "tests/views/controls.h"
@@ -179,6 +180,34 @@ class PatternsTest : public QObject {
       QVERIFY(plot.isValid() && QRectF(picture.rect()).contains(plot.center()));
     }
     for (const Table::Column& column : view.table().columns) QVERIFY2(!column.tip.isEmpty(), qPrintable(column.name));
+  }
+
+  void pictures_are_the_stored_ones_data() {
+    QTest::addColumn<QString>("figure");
+    QTest::addColumn<bool>("dark");
+    QTest::addColumn<double>("scale");
+    QTest::newRow("patterns-light") << "layers" << false << 1.0;
+    QTest::newRow("patterns-dark") << "layers" << true << 1.0;
+    QTest::newRow("patterns-2x") << "layers" << false << 2.0;
+    QTest::newRow("patterns-together") << "co-activation" << false << 1.0;
+    QTest::newRow("patterns-transitions") << "transitions" << false << 1.0;
+    QTest::newRow("patterns-margins") << "margins" << false << 1.0;
+    QTest::newRow("patterns-saturation") << "saturation" << false << 1.0;
+  }
+  void pictures_are_the_stored_ones() {
+    QFETCH(QString, figure);
+    QFETCH(bool, dark);
+    QFETCH(double, scale);
+    PatternsView view;
+    view.setPalette((dark ? Theme::dim() : Theme::light()).palette());
+    run_load(view, context_with_runs(session_, 2));
+    if (figure != "layers") {
+      choose(view, "Figure", figure);
+      run_load(view, context_with_runs(session_, 2));
+    }
+    QVERIFY2(view.has_content(), qPrintable(view.message()));
+    const QString trouble = compare_with_golden(draw(*view.picture(), {1000, 620}, scale), QTest::currentDataTag());
+    QVERIFY2(trouble.isEmpty(), qPrintable(trouble));
   }
 };
 STORMCELL_TEST(PatternsTest)
