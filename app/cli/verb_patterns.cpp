@@ -4,10 +4,12 @@
 
 #include "app/cli/options.h"
 #include "app/cli/patterns_text.h"
+#include "app/cli/placement_options.h"
 #include "app/cli/told_result.h"
 #include "core/base/error.h"
 #include "core/base/listed_words.h"
 #include "core/patterns/pattern_tables.h"
+#include "core/report/patterns_report.h"
 
 namespace stormcell::cli {
 namespace {
@@ -47,6 +49,8 @@ class PatternsVerb : public Verb {
            "Counts the margins below these numbers (default: 0.01,0.03,0.05,0.1).")
         ->type_name("MARGINS");
     add_text(app, "--tables", tables_, "Writes each figure as a CSV table into this folder (default: none).", "FOLDER");
+    add_text(app, "--report", report_, "Writes one self-contained HTML page; - is standard output (default: none).",
+             "FILE|-");
     add_json_option(app, json_);
     std::string footer = "tables:";
     for (const PatternTable& t : pattern_tables())
@@ -57,21 +61,24 @@ class PatternsVerb : public Verb {
   int execute(Console& console) override {
     if (layers_named_ && options_.gap != 1) bad_input("--gap", "works without --layers only", "leave one of them out");
     check_recordings(options_.recordings);
+    check_report_option(report_, json_, console);
     if (!tables_.empty()) make_table_folder(tables_);
     std::vector<std::string> written;
     const auto work = [&](const Progress& progress) {
       PatternFigures figures = count_patterns(options_, progress);
       if (!tables_.empty()) written = write_pattern_tables(figures, tables_);
+      if (!report_.empty()) write_patterns_report(figures, command_of(options_), report_);
       return figures;
     };
     tell_result(console, json_, work, patterns_page);
     if (!tables_.empty()) console.print("The tables are in " + tables_ + ": " + joined(written) + ".\n");
+    tell_report(report_, console);
     return 0;
   }
 
  private:
   PatternOptions options_;
-  std::string tables_, json_;
+  std::string tables_, report_, json_;
   bool layers_named_ = false;
 };
 
@@ -85,28 +92,34 @@ class SaturationVerb : public Verb {
         ->required();
     add_text(app, "--table", table_, "Writes the shares as a CSV table; - is standard output (default: none).",
              "FILE|-");
+    add_text(app, "--report", report_, "Writes one self-contained HTML page; - is standard output (default: none).",
+             "FILE|-");
     add_json_option(app, json_);
   }
 
   int execute(Console& console) override {
     check_recordings(options_.recordings);
     if (table_ == "-" && json_ == "-") bad_input("--table", "- is taken by --json", "write one of them to a file");
+    if (table_ == "-" && report_ == "-") bad_input("--table", "- is taken by --report", "write one of them to a file");
+    check_report_option(report_, json_, console);
     TextOutput table(table_);
     if (table.is_standard_output()) console.take_standard_output();
     const auto work = [&](const Progress& progress) {
       SaturationFigures figures = saturation_of(options_, progress);
       if (!table_.empty()) table.write(saturation_table_text(figures));
       table.finish();
+      if (!report_.empty()) write_saturation_report(figures, command_of(options_), report_);
       return figures;
     };
     tell_result(console, json_, work, saturation_page);
     if (!table_.empty() && !table.is_standard_output()) console.print("The table is in " + table_ + ".\n");
+    tell_report(report_, console);
     return 0;
   }
 
  private:
   SaturationOptions options_;
-  std::string table_, json_;
+  std::string table_, report_, json_;
 };
 
 }  // namespace

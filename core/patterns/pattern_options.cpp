@@ -1,11 +1,15 @@
 // The texts of options of patterns.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 
 #include "core/base/error.h"
+#include "core/base/listed_words.h"
 #include "core/formats/file_text.h"
 #include "core/patterns/patterns.h"
+#include "core/patterns/saturation.h"
 
 namespace stormcell {
 namespace {
@@ -20,7 +24,32 @@ void for_each_part(const std::string& text, Visit visit) {
   }
 }
 
+std::string with_recordings(std::string command, const std::vector<std::string>& recordings) {
+  for (const std::string& recording : recordings) command += " " + shell_word(recording);
+  return command;
+}
+
 }  // namespace
+
+std::string command_of(const PatternOptions& options) {
+  std::string command = with_recordings("stormcell patterns", options.recordings);
+  const PatternOptions plain;
+  if (!options.labels.empty()) command += " --labels " + shell_word(options.labels);
+  std::string pairs, margins;
+  for (const auto& [from, to] : options.layer_pairs)
+    add_to_list(pairs, std::to_string(from) + "-" + std::to_string(to), ",");
+  if (!pairs.empty()) command += " --layers " + pairs;
+  if (options.gap != plain.gap) command += " --gap " + std::to_string(options.gap);
+  if (options.first_choices != plain.first_choices) command += " --first " + std::to_string(options.first_choices);
+  if (options.fewest_cells != plain.fewest_cells) command += " --fewest-cells " + std::to_string(options.fewest_cells);
+  for (const double margin : options.margins) add_to_list(margins, fmt::format("{}", margin), ",");
+  if (options.margins != plain.margins) command += " --below " + margins;
+  return command;
+}
+
+std::string command_of(const SaturationOptions& options) {
+  return with_recordings("stormcell saturation", options.recordings);
+}
 
 std::vector<std::array<int64_t, 2>> parse_layer_pairs(const std::string& text) {
   std::vector<std::array<int64_t, 2>> pairs;

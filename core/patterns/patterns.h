@@ -126,6 +126,9 @@ PatternFigures count_patterns(const PatternOptions& options, const Progress& pro
 /// stormcell.patterns/1
 std::string to_json(const PatternFigures& figures);
 
+/// The command that counts the same: `stormcell patterns S.storm --gap 2`. Options at their defaults are left out.
+std::string command_of(const PatternOptions& options);
+
 /// "0-7,7-15" -> pairs of layers. Error(bad_input) names --layers.
 std::vector<std::array<int64_t, 2>> parse_layer_pairs(const std::string& text);
 /// "0.01,0.03": up to eight numbers above 0, ascending. Error(bad_input) names --below.

@@ -48,6 +48,8 @@ struct SaturationFigures {
 /// are fewer than two, if they are of unlike models, if their cells are not the same in the same order, and if one ends
 /// before the others.
 SaturationFigures saturation_of(const SaturationOptions& options, const Progress& progress = {});
+/// The command that compares the same.
+std::string command_of(const SaturationOptions& options);
 /// stormcell.saturation/1
 std::string to_json(const SaturationFigures& figures);
 /// A row for each router and checkpoint.

@@ -73,6 +73,21 @@ class ContractPatternsTest : public QObject, private Imports {
     QVERIFY2(page.out.starts_with("Of the choices of late, early makes 100 %"), page.out.c_str());
   }
 
+  void pages_of_both_verbs_name_the_command_that_made_them() {
+    const std::string page = scratch_.path("patterns.html"), shares = scratch_.path("saturation.html");
+    const Ended made = run_program({"patterns", session_, "--layers", "0-2", "--report", page});
+    QVERIFY2(made.exit == 0 && made.out.find("report  " + page) != std::string::npos, made.out.c_str());
+    const std::string html = read_text(page);
+    QVERIFY(html.starts_with("<!DOCTYPE html>") && html.find("--layers 0-2</code>") != std::string::npos);
+    for (const char* id : {"\"layers\"", "\"transitions\"", "\"coactivation\""})
+      QVERIFY2(html.find("<section id=" + std::string(id)) != std::string::npos, id);
+    const Ended compared = run_program({"saturation", "early=" + csv_, "late=" + session_, "--report", shares});
+    QVERIFY2(compared.exit == 0, compared.err.c_str());
+    QVERIFY(read_text(shares).find("Saturation towards late") != std::string::npos);
+    const Ended printed = run_program({"patterns", session_, "--report", "-"});
+    QVERIFY2(printed.exit == 0 && printed.out.starts_with("<!DOCTYPE html>"), printed.out.c_str());
+  }
+
   void what_cannot_be_done_is_refused_in_one_line_data() {
     QTest::addColumn<QStringList>("words");
     QTest::addColumn<QString>("where");
@@ -89,6 +104,11 @@ class ContractPatternsTest : public QObject, private Imports {
                                << "no number";
     QTest::newRow("a file for tables") << QStringList{"patterns", "S", "--tables", "S"} << "S"
                                        << "is a file";
+    QTest::newRow("two on standard output")
+        << QStringList{"patterns", "S", "--report", "-", "--json", "-"} << "--report"
+        << "taken already";
+    QTest::newRow("table and page") << QStringList{"saturation", "S", "S", "--report", "-", "--table", "-"} << "--table"
+                                    << "taken by --report";
     QTest::newRow("one checkpoint") << QStringList{"saturation", "S"} << "RECORDING"
                                     << "fewer than two";
     QTest::newRow("twice") << QStringList{"saturation", "S", "S"} << "S"
