@@ -35,6 +35,7 @@ SheetAnswer find_sheet(const std::string& name, bool measure) {
   if (place.form == SheetForm::none) return {.model = name};
   if (place.opens) return {.model = place.path};
   SheetAnswer answer{sheet_of(place), place.path};
+  if (answer.sheet->runnable) return {.model = place.path};
   if (measure) measure_rate(*answer.sheet);
   return answer;
 }

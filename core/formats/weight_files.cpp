@@ -104,6 +104,7 @@ std::shared_ptr<const WeightFiles> WeightFiles::open(const std::string& path) {
       GgufWeights gguf = open_gguf_weights(path);
       for (std::unique_ptr<const TensorFile>& file : gguf.files) weights->add(std::move(file));
       weights->others_ = std::move(gguf.others);
+      weights->gguf_keys_ = std::move(gguf.keys);
       weights->order_tensors();
       return weights;
     }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,6 +31,8 @@ class WeightFiles {
   /// The format of a tensor that the files hold in one that nothing is computed with: "IQ4_XS"; null: there is no such
   /// tensor. find() does not know it.
   const std::string* other_format(std::string_view name) const;
+  /// The header's keys of a model in GGUF; null: it is none.
+  const GgufEntries* gguf_keys() const { return gguf_keys_ ? &*gguf_keys_ : nullptr; }
   /// Ordered by name, over all files.
   const std::vector<TensorPlace>& tensors() const { return tensors_; }
   /// Copies bytes [first, first + to.size()) of a tensor as its file has them now. Throws Error(failed) if the file has
@@ -64,6 +67,7 @@ class WeightFiles {
   std::vector<std::unique_ptr<const TensorFile>> files_;
   std::vector<TensorPlace> tensors_;
   std::vector<OtherTensor> others_;  ///< ordered by name
+  std::optional<GgufEntries> gguf_keys_;
   int64_t total_bytes_ = 0;
 };
 

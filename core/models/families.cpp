@@ -11,6 +11,8 @@ namespace stormcell {
 
 std::unique_ptr<const Architecture> configure_switch_transformer(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_mixtral(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_qwen2_moe(const Config&, const Config&, const WeightCatalog*);
+std::unique_ptr<const Architecture> configure_qwen3_moe(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_patch_mixture(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_msdnet(const Config&, const Config&, const WeightCatalog*);
 std::unique_ptr<const Architecture> configure_livesr(const Config&, const Config&, const WeightCatalog*);
@@ -20,6 +22,8 @@ std::unique_ptr<const Architecture> configure_task_moe(const Config&, const Conf
 
 std::span<const ConfigKey> keys_of_switch_transformer();
 std::span<const ConfigKey> keys_of_mixtral();
+std::span<const ConfigKey> keys_of_qwen2_moe();
+std::span<const ConfigKey> keys_of_qwen3_moe();
 std::span<const ConfigKey> keys_of_patch_mixture();
 std::span<const ConfigKey> keys_of_msdnet();
 std::span<const ConfigKey> keys_of_livesr();
@@ -32,6 +36,8 @@ constexpr bool kText = true;
 constexpr Family kFamilies[] = {
     {"switch_transformers", configure_switch_transformer, keys_of_switch_transformer, kText},
     {"mixtral", configure_mixtral, keys_of_mixtral, kText},
+    {"qwen2_moe", configure_qwen2_moe, keys_of_qwen2_moe, kText},
+    {"qwen3_moe", configure_qwen3_moe, keys_of_qwen3_moe, kText},
     {"patch_mixture", configure_patch_mixture, keys_of_patch_mixture},
     {"msdnet", configure_msdnet, keys_of_msdnet},
     {"livesr", configure_livesr, keys_of_livesr},

@@ -9,7 +9,8 @@ namespace stormcell {
 
 ValueId LayerBuilder::stored(const std::string& name, std::vector<int64_t> shape) {
   const WeightInfo& info = catalog_.need(name, shape);
-  return weight(name, info.dtype, std::move(shape));
+  if (info.name == name) return weight(name, info.dtype, std::move(shape));
+  return weight(name, tensor_recipe(info.name), info.dtype, std::move(shape));
 }
 
 DType LayerBuilder::cache_dtype(const std::string& weight, std::vector<int64_t> shape) {

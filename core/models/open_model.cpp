@@ -23,6 +23,7 @@
 #include "core/models/demo_names.h"
 #include "core/models/family.h"
 #include "core/models/fingerprint.h"
+#include "core/models/gguf_model.h"
 #include "core/models/presets.h"
 #include "core/models/unread_tensors.h"
 
@@ -98,14 +99,66 @@ void open_tokenizer(Model& model, const std::string& folder, FrameRule rule) {
   }
 }
 
+/// The same of a GGUF file that has a vocabulary.
+void open_gguf_tokenizer(Model& model, const GgufEntries& keys, const std::string& path, FrameRule rule) {
+  if (keys.text("tokenizer.ggml.model").empty()) return;
+  model.text_place = path;
+  try {
+    model.tokenizer = Tokenizer::open_at(path, rule);
+  } catch (const Error& error) {
+    if (error.kind() != ErrorKind::bad_input) throw;
+    model.tokenizer_fault = error;
+    model.warnings.push_back(std::string(error.what()) + "; token ids need no tokenizer");
+  }
+}
+
 /// A tokenizer that was asked for has to be usable.
 void open_given_tokenizer(Model& model, const std::string& path, FrameRule rule) {
   model.tokenizer = Tokenizer::open_at(path, rule);
   model.text_place = path;
 }
 
+/// What a session and `inspect` know a model in files by.
+void identify(Model& model, const std::shared_ptr<const WeightFiles>& files) {
+  model.fingerprint = fingerprint_of(model.config, *files);
+  model.changed_files = [files] { return files->changes(); };
+  if (files->tensors().size() > kSampledTensors)
+    model.older_fingerprint = [config = model.config, files, once = std::make_shared<Once>()] {
+      std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
+      return once->text;
+    };
+}
+
+/// A GGUF file of an architecture that a family reads.
+std::shared_ptr<Model> open_gguf(const std::string& path, const ModelOptions& options) {
+  const std::shared_ptr<const WeightFiles> files = WeightFiles::open(path);
+  const GgufEntries& keys = *files->gguf_keys();
+  const auto catalog = std::make_shared<GgufCatalog>(files);
+  const TensorPlace* embedding = files->find("token_embd.weight");
+  const int64_t vocabulary = embedding && !embedding->shape.empty() ? embedding->shape.front() : 1;
+  const Json config_json = config_of_gguf(keys, vocabulary, !catalog->has("lm_head.weight"), path), none = Json::object();
+  const Family& family = family_of({config_json, path});
+  const Config config(config_json, path, family.keys()), generation(none, path);
+  auto model = std::make_shared<Model>();
+  model->family = family.name;
+  model->path = path;
+  model->config = canonical_json(config_json);
+  model->warnings = check_keys(family, config);
+  const std::shared_ptr<const Architecture> architecture = family.configure(config, generation, catalog.get());
+  add_graphs(*model, architecture, catalog);
+  warn_of_unread(*model, *architecture, *files, path);
+  model->origin_stated = false;
+  identify(*model, files);
+  if (options.tokenizer.empty())
+    open_gguf_tokenizer(*model, keys, path, architecture->frame_rule());
+  else
+    open_given_tokenizer(*model, options.tokenizer, architecture->frame_rule());
+  return model;
+}
+
 std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& options) {
   const bool folder = fs::is_directory(path);
+  if (!folder && !family_of_gguf(architecture_of_gguf(path)).empty()) return open_gguf(path, options);
   if (!folder) refuse_other_kind(path, FileUse::model);
   const fs::path place = folder ? fs::path(path) : fs::path(path).parent_path();
   const std::string config_path = (place / "config.json").string(),
@@ -139,13 +192,7 @@ std::shared_ptr<Model> open_files(const std::string& path, const ModelOptions& o
   if (options.check_weights) warn_of_unlike_copies(*model, *architecture, *files, options.progress);
   model->origin = origin_of(config, "trained");
   model->origin_stated = config.has("stormcell_weights");
-  model->fingerprint = fingerprint_of(model->config, *files);
-  model->changed_files = [files] { return files->changes(); };
-  if (files->tensors().size() > kSampledTensors)
-    model->older_fingerprint = [config = model->config, files, once = std::make_shared<Once>()] {
-      std::call_once(once->flag, [&] { once->text = fingerprint_of_all(config, *files); });
-      return once->text;
-    };
+  identify(*model, files);
   if (options.tokenizer.empty())
     open_tokenizer(*model, place.empty() ? "." : place.string(), architecture->frame_rule());
   else

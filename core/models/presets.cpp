@@ -268,6 +268,30 @@ nlohmann::json task_moe() {
           {"hash_table", "one"}};
 }
 
+/// Qwen/Qwen3-30B-A3B as published: 48 layers, all with experts.
+nlohmann::json qwen3_30b_a3b() {
+  return {{"architectures", {"Qwen3MoeForCausalLM"}},
+          {"model_type", "qwen3_moe"},
+          {"vocab_size", 151936},
+          {"hidden_size", 2048},
+          {"intermediate_size", 6144},
+          {"moe_intermediate_size", 768},
+          {"num_hidden_layers", 48},
+          {"num_attention_heads", 32},
+          {"num_key_value_heads", 4},
+          {"head_dim", 128},
+          {"num_experts", 128},
+          {"num_experts_per_tok", 8},
+          {"norm_topk_prob", true},
+          {"max_position_embeddings", 40960},
+          {"rms_norm_eps", 1e-6},
+          {"rope_theta", 1e6},
+          {"hidden_act", "silu"},
+          {"tie_word_embeddings", false},
+          {"bos_token_id", 151643},
+          {"eos_token_id", 151645}};
+}
+
 struct Preset {
   std::string_view name;
   nlohmann::json (*config)();
@@ -311,7 +335,8 @@ constexpr Preset kPresets[] = {{"switch-base-8", switch_base_of<8>},
                                {"swinv2-moe-small-c2", swinv2_moe_small<200>},
                                {"swinv2-moe-small-c3", swinv2_moe_small<300>},
                                {"swinv2-moe-small-c4", swinv2_moe_small<400>},
-                               {"task-moe", task_moe}};
+                               {"task-moe", task_moe},
+                               {"qwen3-30b-a3b", qwen3_30b_a3b}};
 }  // namespace
 
 nlohmann::json preset_config(std::string_view name) {

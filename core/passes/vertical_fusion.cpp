@@ -125,6 +125,7 @@ class VerticalFusion {
     const NodeId norm = graph().value(x).producer;
     if (norm == kNone || graph().node(norm).op->folds_as != "gain" || uses_[x] != 1 || !place_of_.contains(norm))
       return false;
+    if (integer_of(graph().node(norm), "heads") != 1) return false;  // a product's gain is that of whole rows
     if (!may_move(norm, id) || says_more(norm, x)) return false;
     const Node before = graph().node(norm);
     Node& product = node(id);

@@ -9,6 +9,7 @@
 #include "core/formats/gguf_parts.h"
 #include "core/formats/header_bytes.h"
 #include "core/formats/open_file.h"
+#include "core/models/gguf_model.h"
 #include "core/sheet/lacks.h"
 #include "core/sheet/routing_rule.h"
 #include "core/sheet/sheet_parts.h"
@@ -218,11 +219,14 @@ void fill_from_gguf(const ModelPlace& place, ModelSheet& sheet) {
                                keys.number("expert_shared_count"));
   sheet.tokenizer = tokenizer_words(entries);
   sheet.chat_template = chat_form(entries.text("tokenizer.chat_template"));
-  sheet.lacks.push_back({"this version runs no model from GGUF", "", 0});
+  if (family_of_gguf(keys.architecture()).empty())
+    sheet.lacks.push_back({"this version runs no GGUF of the architecture `" + keys.architecture() + "`", "", 0});
+  for (const std::string& key : missing_gguf_keys(entries)) sheet.lacks.push_back({"the file has no key `" + key + "`", "", 0});
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(parts.tally, sheet.layers));
   add_lacks(sheet, lacking_formats(parts.tally));
-  if (sheet.experts > 0) sheet.recorder = "llama-cpp";
+  sheet.runnable = sheet.lacks.empty();
+  if (sheet.experts > 0 && !sheet.runnable) sheet.recorder = "llama-cpp";
 }
 
 }  // namespace stormcell

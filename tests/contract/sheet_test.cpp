@@ -92,7 +92,7 @@ class SheetContractTest : public QObject {
                           << "Q3_K in 2 tensors"
                           << "llama-cpp";
     QTest::newRow("folder") << "model-folder"
-                            << "this version has no family `qwen3_moe`"
+                            << "this version has no family `qwen3_vl_moe_text`"
                             << "transformers-5";
     QTest::newRow("safetensors") << "safetensors"
                                  << "no config.json is beside the weights"

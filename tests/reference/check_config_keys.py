@@ -10,10 +10,13 @@ import pathlib
 import re
 import sys
 
-from transformers import GenerationConfig, MixtralConfig, PretrainedConfig, SwitchTransformersConfig
+from transformers import (GenerationConfig, MixtralConfig, PretrainedConfig, Qwen2MoeConfig, Qwen3MoeConfig,
+                          SwitchTransformersConfig)
 
 MODELS = pathlib.Path(__file__).parents[2] / "core" / "models"
-FAMILIES = {"mixtral.cpp": MixtralConfig, "switch_transformer.cpp": SwitchTransformersConfig}
+FAMILIES = [("decoder_mixture_keys.cpp", MixtralConfig), ("decoder_mixture_keys.cpp", Qwen2MoeConfig),
+            ("decoder_mixture_keys.cpp", Qwen3MoeConfig),
+            ("switch_transformer.cpp", SwitchTransformersConfig)]
 # The class computes a value where the file has none, or has it for models that it does not build here.
 ELSEWHERE = {"rope_parameters": "by key"}
 
@@ -32,7 +35,7 @@ def rows(text):
 def main():
     wrong = []
     shared = (MODELS / "config_keys.cpp").read_text()
-    for name, cls in FAMILIES.items():
+    for name, cls in FAMILIES:
         table = rows(shared) | rows((MODELS / name).read_text())
         defaults = cls().to_dict() | {a: None for a in cls.attribute_map}
         for key in sorted(defaults):

@@ -266,7 +266,7 @@ std::vector<HeaderTensor> qwen_tensors(int64_t from, int64_t to, int64_t experts
 }
 
 std::string qwen_config(int64_t layers, int64_t experts, int64_t k) {
-  return "{\"architectures\":[\"Qwen3MoeForCausalLM\"],\"model_type\":\"qwen3_moe\",\"num_hidden_layers\":" +
+  return "{\"architectures\":[\"Qwen3VLMoeTextModel\"],\"model_type\":\"qwen3_vl_moe_text\",\"num_hidden_layers\":" +
          std::to_string(layers) + ",\"num_experts\":" + std::to_string(experts) +
          ",\"num_experts_per_tok\":" + std::to_string(k) +
          ",\"hidden_size\":64,\"moe_intermediate_size\":32,\"norm_topk_prob\":true,\"vocab_size\":1000}";

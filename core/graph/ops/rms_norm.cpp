@@ -1,4 +1,4 @@
-// rms_norm(x [S, d], gain [d]; eps) -> [S, d]: x / sqrt(mean(x^2) + eps) * gain.
+// rms_norm(x [S, heads*d], gain [d]; eps, heads) -> like x: x / sqrt(mean(x^2) + eps) * gain, in each head by itself.
 #include "core/graph/operator.h"
 
 namespace stormcell {
@@ -6,10 +6,19 @@ namespace {
 std::vector<Result> infer_rms_norm(const Graph& g, const Node& n) {
   expect_inputs(n, 2, 2);
   expect_cells(g, n, 0, 1);
-  expect_shared(g, n, 1, input_type(g, n, 0).content);
+  const int64_t heads = integer_of(n, "heads");
+  if (heads == 1) {
+    expect_shared(g, n, 1, input_type(g, n, 0).content);
+  } else {
+    const int64_t width = input_type(g, n, 0).content[0].constant();
+    if (heads < 1 || width % heads != 0)
+      operator_error(n, "a width of " + std::to_string(heads) + " heads", std::to_string(width));
+    expect_shared(g, n, 1, {width / heads});
+  }
   return {{input_type(g, n, 0)}};
 }
-constexpr AttributeRule kRmsNormAttributes[] = {{"eps", AttributeKind::real}};
+constexpr AttributeRule kRmsNormAttributes[] = {{"eps", AttributeKind::real},
+                                               {"heads", AttributeKind::integer, defaults_to(1)}};
 }  // namespace
 extern const Operator kRmsNorm;
 const Operator kRmsNorm{.name = "rms_norm",

@@ -1,4 +1,4 @@
-// rms_norm: x / sqrt(mean(x^2) + eps) * gain.
+// rms_norm: x / sqrt(mean(x^2) + eps) * gain, head by head.
 #pragma once
 #include "core/oracle/reference/frame.h"
 
@@ -20,10 +20,10 @@ template <class Scalar>
 void rms_norm(const Call<Scalar>& c) {
   const std::vector<Scalar> gain = c.whole(1);
   const auto eps = static_cast<Scalar>(c.attributes().real("eps"));
-  const int64_t width = c.out_width();
+  const int64_t heads = c.attributes().integer("heads", 1), width = c.out_width() / heads;
   const Scalar* x = c.in(0).reals.data();
   Scalar* y = c.out().reals.data();
-  c.team.split(c.rows(0), 8, [&](int64_t begin, int64_t end, int) {
+  c.team.split(c.rows(0) * heads, 8, [&](int64_t begin, int64_t end, int) {
     normalize_rows(x + begin * width, end - begin, width, gain.data(), eps, y + begin * width);
   });
 }

@@ -132,7 +132,7 @@ class ModelPlaceTest : public QObject {
     ModelPlace place = model_place(folder);
     place.opens = false;  // whether or not this version has the family
     const ModelSheet sheet = sheet_of(place);
-    QVERIFY(sheet.name == "Made-30B" && sheet.family == "qwen3_moe");
+    QVERIFY(sheet.name == "Made-30B" && sheet.family == "qwen3_vl_moe_text");
     QVERIFY(sheet.layers == 6 && sheet.layers_with_experts == 6 && sheet.experts == 16 && sheet.k == 8 &&
             sheet.files == 3);
     QCOMPARE(sheet.bytes, bytes);
