@@ -392,8 +392,8 @@ class DecoderBuilder : public LayerBuilder {
     const std::vector<int64_t> shape{s_.experts, is_down ? s_.width : s_.expert_width,
                                      is_down ? s_.expert_width : s_.width};
     if (form == ExpertForm::stacks)
-      return index_recipe(tensor_recipe(catalog().need(all + "." + std::string(word_of(which)) + ".weight", shape).name),
-                          expert);
+      return index_recipe(
+          tensor_recipe(catalog().need(all + "." + std::string(word_of(which)) + ".weight", shape).name), expert);
     if (is_down) return index_recipe(tensor_recipe(catalog().need(all + ".down_proj", shape).name), expert);
     const WeightInfo& both = catalog().need(all + ".gate_up_proj", {s_.experts, 2 * s_.expert_width, s_.width});
     const int64_t first = which == Part::gate ? 0 : s_.expert_width;

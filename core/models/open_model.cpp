@@ -136,7 +136,8 @@ std::shared_ptr<Model> open_gguf(const std::string& path, const ModelOptions& op
   const auto catalog = std::make_shared<GgufCatalog>(files);
   const TensorPlace* embedding = files->find("token_embd.weight");
   const int64_t vocabulary = embedding && !embedding->shape.empty() ? embedding->shape.front() : 1;
-  const Json config_json = config_of_gguf(keys, vocabulary, !catalog->has("lm_head.weight"), path), none = Json::object();
+  const Json config_json = config_of_gguf(keys, vocabulary, !catalog->has("lm_head.weight"), path),
+             none = Json::object();
   const Family& family = family_of({config_json, path});
   const Config config(config_json, path, family.keys()), generation(none, path);
   auto model = std::make_shared<Model>();

@@ -221,7 +221,8 @@ void fill_from_gguf(const ModelPlace& place, ModelSheet& sheet) {
   sheet.chat_template = chat_form(entries.text("tokenizer.chat_template"));
   if (family_of_gguf(keys.architecture()).empty())
     sheet.lacks.push_back({"this version runs no GGUF of the architecture `" + keys.architecture() + "`", "", 0});
-  for (const std::string& key : missing_gguf_keys(entries)) sheet.lacks.push_back({"the file has no key `" + key + "`", "", 0});
+  for (const std::string& key : missing_gguf_keys(entries))
+    sheet.lacks.push_back({"the file has no key `" + key + "`", "", 0});
   add_lacks(sheet, lacking_family(sheet.family));
   add_lacks(sheet, lacking_operations(parts.tally, sheet.layers));
   add_lacks(sheet, lacking_formats(parts.tally));

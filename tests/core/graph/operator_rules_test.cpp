@@ -94,6 +94,8 @@ class OperatorRulesTest : public QObject {
         "linear \"z\": expected input 2 over cells of no space, got f32 tokens [4]");
     row("a norm's gain", "%z : f32 tokens [8] = rms_norm(%x, %w) eps=1e-6",
         "rms_norm \"z\": expected input 1 as f32 [8], got f32 [4,8]");
+    row("a norm's heads", "%z : f32 tokens [8] = rms_norm(%x, %g) eps=1e-6 heads=3",
+        "rms_norm \"z\": expected a width of 3 heads, got 8");
     row("no eps", "%z : f32 tokens [8] = rms_norm(%x, %g)",
         "rms_norm \"z\": expected attribute eps, a number, got none");
     row("an unknown activation", "%z : f32 tokens [8] = activation(%x) kind=\"tan\"",

@@ -1,11 +1,10 @@
 // Decoders with experts, against recorded logits, choices and tokens of the reference implementation. Weights are drawn
 // by a recipe; the same ones are written as a folder and as GGUF.
 #include <cmath>
-#include <cstring>
+#include <functional>
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/cpu/cpu_device.h"
 #include "core/models/family.h"
 #include "core/models/gguf_model.h"
 #include "tests/core/formats/scratch.h"
@@ -103,7 +102,8 @@ struct GgufMaker {
   }
 };
 
-std::string write_qwen3_gguf(const Scratch& scratch, const Json& one, const std::function<void(GgufBytes&)>& more = {}) {
+std::string write_qwen3_gguf(const Scratch& scratch, const Json& one,
+                             const std::function<void(GgufBytes&)>& more = {}) {
   const DrawnWeights weights = weights_of(one);
   const Json& config = one["config"];
   GgufMaker made;
@@ -127,7 +127,8 @@ std::string write_qwen3_gguf(const Scratch& scratch, const Json& one, const std:
   whole("model.norm.weight", "output_norm.weight");
   const auto experts = config["num_experts"].get<int64_t>();
   for (int64_t layer = 0; layer < config["num_hidden_layers"].get<int64_t>(); ++layer) {
-    const std::string ours = "model.layers." + std::to_string(layer) + ".", theirs = "blk." + std::to_string(layer) + ".";
+    const std::string ours = "model.layers." + std::to_string(layer) + ".",
+                      theirs = "blk." + std::to_string(layer) + ".";
     for (const auto& [name, file] :
          std::map<std::string, std::string>{{"input_layernorm", "attn_norm"}, {"post_attention_layernorm", "ffn_norm"},
                                             {"self_attn.q_proj", "attn_q"}, {"self_attn.k_proj", "attn_k"},
@@ -213,7 +214,8 @@ class LanguageGoldensTest : public QObject {
     QCOMPARE(file->parameters, folder->parameters);
     const ModelInputs in = prompt();
     // The header has epsilon as a float, config.json as a double.
-    const auto right = run_oracle<float>(*folder, *folder->forward, in), came = run_oracle<float>(*file, *file->forward, in);
+    const auto right = run_oracle<float>(*folder, *folder->forward, in),
+               came = run_oracle<float>(*file, *file->forward, in);
     const std::vector<float>&a = right.output(kLogits).reals, &b = came.output(kLogits).reals;
     QCOMPARE(a.size(), b.size());
     for (size_t i = 0; i < a.size(); ++i) QVERIFY(std::fabs(a[i] - b[i]) <= 1e-5f);
