@@ -93,7 +93,7 @@ void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const
       const float* q = task.q + i * task.ldq + h * task.head_dim;
       void* to = at_element(task.out, task.out_bf16, i * task.ldo + h * task.value_dim);
       float* out = task.out_bf16 ? task.scratch : static_cast<float*>(to);
-      float largest = -std::numeric_limits<float>::infinity(), total = 0;
+      float largest = task.sinks ? task.sinks[h] : -std::numeric_limits<float>::infinity();
       const int64_t place = q_places ? q_places[i] : first_query + i;
       const auto score = [&](int64_t j) {
         const int64_t key = k_places ? k_places[j] : j;
@@ -111,6 +111,7 @@ void attend_with_gaps(const AttentionProblem& p, const KernelTable& table, const
       };
       for (int64_t j = 0; j < task.keys; ++j) largest = std::max(largest, score(j));
       const bool any = largest > -std::numeric_limits<float>::infinity();
+      float total = task.sinks ? std::exp(task.sinks[h] - largest) : 0;
       std::fill_n(out, task.value_dim, 0.0f);
       for (int64_t j = 0; j < task.keys; ++j) {
         const float weight = any ? std::exp(score(j) - largest) : 1.0f;
@@ -181,6 +182,7 @@ void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, in
       task.queries = queries, task.keys = r.keys;
       task.position = r.position + begin;
       task.scale = p.scale, task.causal = p.causal, task.window = p.window;
+      if (p.sinks) task.sinks = p.sinks + head;
       task.key_mask = p.key_mask ? p.key_mask + r.key : nullptr;
       task.out_bf16 = p.out_bf16;
       task.out = at_element(out, p.out_bf16, row * ldo + head * p.value_dim);

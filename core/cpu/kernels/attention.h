@@ -33,6 +33,7 @@ struct AttentionProblem {
   bool bidirectional = true;  ///< of the bias buckets: true in an encoder
   /// out is bf16: what is computed is rounded to nearest even as it is stored; of an even value_dim
   bool out_bf16 = false;
+  const float* sinks = nullptr;       ///< [heads] or null: a further score of each query, whose weight goes nowhere
   const int32_t* key_mask = nullptr;  ///< by row of k, or null: 0 masks the key for all queries of its sequence
 };
 
@@ -44,7 +45,7 @@ struct AttentionProblem {
 ///
 /// A masked key counts as transformers counts it: its score gets the most negative float added, so its weight is
 /// exactly 0 beside any visible key; a query that sees no key at all gets equal weights over all valid keys, masked
-/// ones included (all scores are the same then).
+/// ones included (all scores are the same then). With sinks it gives 0: the sink takes all of its weight.
 void attention(ThreadTeam& team, const float* q, int64_t ldq, const float* k, int64_t ldk, const float* v, int64_t ldv,
                const AttentionProblem& problem, void* out, int64_t ldo, std::byte* scratch);
 

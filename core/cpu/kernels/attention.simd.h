@@ -223,7 +223,9 @@ inline void attend(const AttentionTask& task) {
   float* largest = mask + kAttentionKeys;
   float* total = largest + (rows + 15) / 16 * 16;
   float* widened = total + (rows + 15) / 16 * 16;
-  for (int64_t r = 0; r < rows; ++r) largest[r] = -__builtin_inff(), total[r] = 0;
+  // A sink is a score that came before all keys and added nothing to the sums.
+  for (int64_t r = 0; r < rows; ++r)
+    largest[r] = task.sinks ? task.sinks[r / task.queries] : -__builtin_inff(), total[r] = task.sinks ? 1.0f : 0.0f;
   for (int64_t i = 0; i < rows * sum_columns; i += kLanes) store(sums + i, splat(0));
 
   // Row r is query r % queries of head r / queries.

@@ -123,6 +123,7 @@ struct AttentionTask {
   /// `bias_step` is -1 for a bias by distance, the length of a row for one with a row for each query.
   const float* bias = nullptr;
   int64_t ld_bias = 0, bias_origin = 0, bias_step = -1;
+  const float* sinks = nullptr;       ///< [heads] or null: a score of each query of the head that has no value
   const int32_t* key_mask = nullptr;  ///< [keys] or null
   void* out = nullptr;                ///< f32, or bf16 where out_bf16 says so
   int64_t ldo = 0;                    ///< elements

@@ -20,6 +20,7 @@ class Attention : public Kernel {
         bias_(extra_input(m.node(), "bias")),
         mask_(extra_input(m.node(), "mask")),
         step_(extra_input(m.node(), "step")),
+        sinks_(extra_input(m.node(), "sinks")),
         sequences_(most_parents(m.graph(), m.type(0).space)),
         q_length_(most_of_a_parent(m.graph(), m.type(0).space)),
         k_length_(most_of_a_parent(m.graph(), m.type(1).space)) {
@@ -37,6 +38,7 @@ class Attention : public Kernel {
     problem_.out_bf16 = m.writes_halves(0);
     problem_.bf16 = is_halves(m.type(1).dtype);
     if (bias_) bias_handle_ = m.f32_weight(*bias_);
+    if (sinks_) sinks_handle_ = m.f32_weight(*sinks_);
     AttentionProblem most = problem_;
     most.sequences = sequences_.evaluate(m.bounds);
     most.q_length = q_length_.evaluate(m.bounds);
@@ -55,6 +57,7 @@ class Attention : public Kernel {
     p.k_offsets = keys.offsets, p.k_places = keys.places;
     if (p.sequences == 0 || p.q_length == 0 || p.k_length == 0) return;
     if (bias_) p.bias_table = c.floats(bias_handle_);
+    if (sinks_) p.sinks = c.floats(sinks_handle_);
     if (mask_) p.key_mask = c.in[*mask_].integers();
     if (step_)
       if (const StepFailure failure = read_cache(c, p)) return c.fail(node_, failure);
@@ -83,8 +86,8 @@ class Attention : public Kernel {
   }
 
   NodeId node_;
-  std::optional<size_t> bias_, mask_, step_;
-  WeightHandle bias_handle_;
+  std::optional<size_t> bias_, mask_, step_, sinks_;
+  WeightHandle bias_handle_, sinks_handle_;
   Dim sequences_, q_length_, k_length_;
   AttentionProblem problem_;
   int64_t scratch_ = 0;

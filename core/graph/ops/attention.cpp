@@ -3,7 +3,9 @@
 // keeps the place of its base space, so that distances count cells that are left out. A query whose parent has no key
 // gives 0. extras: bias [buckets, heads] (T5 relative positions), mask [K] i32 (0: never attended), step [parents] i32
 // (K is a cache, dense: the queries of a parent begin at this place, whatever their cells' own places, and its keys up
-// to the last query's place are valid; the others were never written). Keys and values of a cache may be kept in bf16.
+// to the last query's place are valid; the others were never written), sinks [heads] (a score of each head beside those
+// of the keys; its weight goes nowhere, so that those of the keys sum to less than 1, as in gpt-oss; a query that sees
+// no key gives 0). Keys and values of a cache may be kept in bf16.
 // attributes: heads, kv_heads, scale, causal, window (0: none), buckets, max_distance, bidirectional.
 #include "core/graph/operator.h"
 
@@ -48,6 +50,7 @@ std::vector<Result> infer_attention(const Graph& g, const Node& n) {
     expect_space(g, n, *i, ks.parent);
     if (ks.kind != SpaceKind::dense) operator_error(n, "dense keys with a step", type_text(g, k));
   }
+  if (const auto i = extra_input(n, "sinks")) expect_shared(g, n, *i, {heads});
   return {{{DType::f32, q.space, {v_width / kv_heads * heads}}}};
 }
 Flow flow_attention(const Graph& g, const Node& n, size_t index) {
@@ -83,6 +86,6 @@ const Operator kAttention{.name = "attention",
                           .flow = flow_attention,
                           .cost = cost_attention,
                           .role = Role::attend,
-                          .extras = "bias mask step",
+                          .extras = "bias mask step sinks",
                           .attributes = kAttentionAttributes};
 }  // namespace stormcell

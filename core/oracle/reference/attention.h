@@ -2,9 +2,9 @@
 //
 // As transformers does it for T5 and, with the eager implementation, for Mixtral: a key that the mask, causality or the
 // window forbid gets the lowest number added, not minus infinity. So its weight is exactly 0 where any key is allowed,
-// and a query that may see nothing attends to every key alike, the future included. With `step`, query i of a parent
-// stands at its place step + i, and keys behind the last query's place do not exist: they are not in the cache yet, and
-// no query attends to them.
+// and a query that may see nothing attends to every key alike, the future included. With `sinks`, as gpt-oss has them,
+// it attends to none: the sink takes all of its weight. With `step`, query i of a parent stands at its place step + i,
+// and keys behind the last query's place do not exist: they are not in the cache yet, and no query attends to them.
 #pragma once
 #include <cmath>
 #include <cstdlib>
@@ -50,10 +50,11 @@ struct AttentionCase {
 };
 
 /// Rows q[queries], k[keys], v[keys] of one parent, one head; kt and p are scratch of key_width * keys and keys.
+/// `sinks`: of all heads, or null.
 template <class Scalar>
 void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar* k, const Scalar* v,
-            const int32_t* mask, const Scalar* bias, Scalar scale, Scalar* y, Scalar* kt, Scalar* p,
-            const CancellationToken& cancel) {
+            const int32_t* mask, const Scalar* bias, const Scalar* sinks, Scalar scale, Scalar* y, Scalar* kt,
+            Scalar* p, const CancellationToken& cancel) {
   const int64_t group = head / (a.heads / a.kv_heads), q_stride = a.heads * a.key_width,
                 k_stride = a.kv_heads * a.key_width, v_stride = a.kv_heads * a.value_width, n = a.valid_keys;
   for (int64_t j = 0; j < n; ++j)
@@ -63,8 +64,8 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
     for (int64_t j = 0; j < n; ++j) p[j] = 0;
     for (int64_t d = 0; d < a.key_width; ++d)
       for (int64_t j = 0; j < n; ++j) p[j] += qi[d] * kt[d * n + j];
-    Scalar most = lowest(Scalar());
-    bool any = false;
+    Scalar most = sinks ? sinks[head] : lowest(Scalar());
+    bool any = sinks != nullptr;
     for (int64_t j = 0; j < n; ++j) {
       if (!a.allowed(i, j) || (mask && mask[j] == 0)) {
         p[j] = lowest(Scalar());
@@ -78,7 +79,7 @@ void attend(const AttentionCase& a, int64_t head, const Scalar* q, const Scalar*
       most = max(most, p[j]);
       any = true;
     }
-    Scalar sum = 0;
+    Scalar sum = sinks ? exp(sinks[head] - most) : Scalar(0);
     for (int64_t j = 0; j < n; ++j) {
       p[j] = any ? exp(p[j] - most) : Scalar(1);
       sum += p[j];
@@ -110,9 +111,11 @@ void attention(const Call<Scalar>& c) {
   for (int64_t parent = 0; steps && parent < queries.parents; ++parent)
     if (const StepFailure failure = check_places(parent, keys.count(parent), queries.count(parent), steps[parent]))
       throw_failure(c.node.name, failure);
-  const auto mask_input = extra_input(c.node, "mask"), bias_input = extra_input(c.node, "bias");
+  const auto mask_input = extra_input(c.node, "mask"), bias_input = extra_input(c.node, "bias"),
+             sinks_input = extra_input(c.node, "sinks");
   const int32_t* mask = mask_input ? c.in(*mask_input).integers.data() : nullptr;
-  std::vector<Scalar> bias;
+  std::vector<Scalar> bias, sinks;
+  if (sinks_input) sinks = c.whole(*sinks_input);
   if (bias_input) bias = c.whole(*bias_input), a.buckets = at.integer("buckets");
   const auto scale = static_cast<Scalar>(real_of(c.node, "scale"));
   const Scalar *q = c.in(0).reals.data(), *k = c.in(1).reals.data(), *v = c.in(2).reals.data();
@@ -132,7 +135,8 @@ void attention(const Call<Scalar>& c) {
       kt.resize(a.key_width * one.valid_keys);
       p.resize(one.valid_keys);
       attend(one, head, q + first * c.width(0), k + key * c.width(1), v + key * c.width(2), mask ? mask + key : nullptr,
-             bias.empty() ? nullptr : bias.data(), scale, y + first * c.out_width(), kt.data(), p.data(), c.cancel);
+             bias.empty() ? nullptr : bias.data(), sinks.empty() ? nullptr : sinks.data(), scale,
+             y + first * c.out_width(), kt.data(), p.data(), c.cancel);
     }
   });
   c.cancel.check();

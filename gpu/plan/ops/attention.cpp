@@ -43,7 +43,7 @@ std::unique_ptr<PlanKernel> plan_attention(const KernelBuildContext& m) {
   a.kv_heads = static_cast<int32_t>(node.attributes.integer("kv_heads"));
   a.head_dim = static_cast<int32_t>(m.type(0).content[0].constant() / a.heads);
   a.value_dim = static_cast<int32_t>(m.type(2).content[0].constant() / a.kv_heads);
-  if (a.value_dim > AttentionKernel::kMostValueDim) return nullptr;
+  if (a.value_dim > AttentionKernel::kMostValueDim || extra_input(node, "sinks")) return nullptr;
   a.scale = static_cast<float>(real_of(node, "scale"));
   a.causal = flag_of(node, "causal");
   a.window = static_cast<int32_t>(integer_of(node, "window"));

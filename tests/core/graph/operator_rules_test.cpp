@@ -110,6 +110,8 @@ class OperatorRulesTest : public QObject {
     row("a mask of other cells",
         "%z : f32 tokens [8] = attention(%x, %x, %x, %target_ids) heads=2 kv_heads=2 extras=\"mask\"",
         "attention \"z\": expected input 3 over cells of tokens, got i32 targets");
+    row("sinks of each column", "%z : f32 tokens [8] = attention(%x, %x, %x, %g) heads=2 kv_heads=2 extras=\"sinks\"",
+        "attention \"z\": expected input 3 as f32 [2], got f32 [8]");
     row("odd rotations", "%z : f32 tokens [8] = rotary(%x, %ids) heads=3 theta=100.0",
         "rotary \"z\": expected a width of 3 even heads, got 8");
     row("positions of scalars", "%z : i32 [] = positions(%p)",

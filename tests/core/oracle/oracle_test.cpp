@@ -105,6 +105,22 @@ class OracleTest : public QObject {
     compare(h.result(y).reals, {2, 2, 4, 6});
   }
 
+  void a_sink_takes_its_share_of_a_head_and_all_of_a_query_that_sees_nothing() {
+    Hand h;
+    const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 2));
+    const ValueId zero = h.reals("zero", t, {2}, {0, 0, 0, 0, 0, 0, 0, 0}),
+                  v = h.reals("v", t, {2}, {3, 8, 6, 4, 1, 2, 5, 6});
+    const ValueId y = h.value("attention",
+                              {zero, zero, v, h.integers("mask", t, {1, 1, 0, 1}),
+                               h.held("sinks", {2}, {0, static_cast<float>(std::log(3.0))})},
+                              {{"heads", int64_t{2}},
+                               {"kv_heads", int64_t{2}},
+                               {"causal", int64_t{1}},
+                               {"extras", std::string("mask+sinks")}});
+    // All scores are 0: n keys weigh 1 / (n + 1) each in head 0, and 1 / (n + 3) in head 1.
+    compare(h.result(y).reals, {1.5, 2, 3, 2.4, 0, 0, 2.5, 1.5});
+  }
+
   void a_step_attends_to_what_is_in_the_cache() {
     Hand h;
     const SpaceId s = h.root_space("s", h.bound("N", 2)), t = h.dense_space("t", s, h.bound("T", 4)),

@@ -14,7 +14,7 @@ namespace {
 /// A problem with its inputs; leading dimensions are wider than the rows.
 struct Case {
   AttentionProblem p;
-  Floats q, k, v, table;
+  Floats q, k, v, table, sinks;
   std::vector<int32_t> mask, steps;  // steps: of a cache; empty: none
   int64_t ldq, ldk, ldv, ldo;
 
@@ -24,6 +24,7 @@ struct Case {
         k(random_floats(static_cast<size_t>(p.sequences * p.k_length * (p.kv_heads * p.head_dim + 5)), 2, 2)),
         v(random_floats(static_cast<size_t>(p.sequences * p.k_length * (p.kv_heads * p.value_dim + 1)), 3)),
         table(random_floats(static_cast<size_t>(p.buckets * p.heads), 4)),
+        sinks(random_floats(static_cast<size_t>(p.heads), 5, 2)),
         mask(static_cast<size_t>(p.sequences * p.k_length)),
         ldq(p.heads * p.head_dim + 3),
         ldk(p.kv_heads * p.head_dim + 5),
@@ -38,6 +39,10 @@ struct Case {
   }
   Case& from(std::vector<int32_t> places) {
     steps = std::move(places);
+    return *this;
+  }
+  Case& with_sinks() {
+    p.sinks = sinks.data();
     return *this;
   }
   int64_t position(int64_t s) const { return steps.empty() ? 0 : steps[static_cast<size_t>(s)]; }
@@ -112,8 +117,12 @@ struct Case {
                                 (p.key_mask && p.key_mask[s * p.k_length + j] == 0);
             score[static_cast<size_t>(j)] = static_cast<float>(x) + (hidden ? least : 0.0f);
           }
-          const double most = *std::max_element(score.begin(), score.end());
-          double total = 0;
+          double most = *std::max_element(score.begin(), score.end()), total = 0;
+          if (p.sinks) {
+            const double sink = p.sinks[h];
+            most = std::max(most, sink);
+            total = std::exp(sink - most);
+          }
           for (const float x : score) total += std::exp(x - most);
           for (int64_t c = 0; c < p.value_dim; ++c) {
             double sum = 0;
@@ -250,6 +259,33 @@ class AttentionTest : public QObject {
     }
   }
 
+  void a_sink_takes_its_share_of_a_head() {
+    for (const int64_t q : {1, 7, 150}) {
+      AttentionProblem p = problem(3, 8, 2, 16, q, 320);
+      p.causal = true;
+      for (const int32_t window : {0, 5, 270})
+        for (const bool masked : {false, true}) {
+          // Sequence 1 is masked throughout: its sinks take everything.
+          p.window = window;
+          Case c(p, false, masked);
+          c.from({0, 160, 91}).with_sinks();
+          const QString error = c.check(QString("q %1 window %2 masked %3").arg(q).arg(window).arg(masked));
+          QVERIFY2(error.isEmpty(), qPrintable(error));
+        }
+    }
+  }
+
+  void a_query_that_sees_no_key_gives_0_with_sinks() {
+    for_each_isa([&](Isa isa) {
+      Case c(problem(2, 4, 2, 16, 9, 20), false, true);
+      c.with_sinks();
+      const Floats out = c.run(2);
+      for (int64_t i = 0; i < 9; ++i)
+        for (int64_t column = 0; column < 4 * 16; ++column)
+          QVERIFY2(out[static_cast<size_t>((9 + i) * c.ldo + column)] == 0, to_text(isa).data());
+    });
+  }
+
   void a_query_does_not_depend_on_the_others() {
     AttentionProblem p = problem(1, 2, 2, 64, 200, 330);
     p.causal = true, p.window = 290;
@@ -287,12 +323,15 @@ class AttentionTest : public QObject {
   }
 
   void nan_is_not_hidden() {
-    Case c(problem(1, 1, 1, 16, 3, 9));
-    c.q[5] = std::numeric_limits<float>::quiet_NaN();
-    for_each_isa([&](Isa) {
-      const Floats out = c.run(1);
-      QVERIFY(std::isnan(out[0]) && !std::isnan(out[static_cast<size_t>(c.ldo)]));
-    });
+    for (const bool sinks : {false, true}) {
+      Case c(problem(1, 1, 1, 16, 3, 9));
+      if (sinks) c.with_sinks();
+      c.q[5] = std::numeric_limits<float>::quiet_NaN();
+      for_each_isa([&](Isa) {
+        const Floats out = c.run(1);
+        QVERIFY(std::isnan(out[0]) && !std::isnan(out[static_cast<size_t>(c.ldo)]));
+      });
+    }
   }
 };
 
