@@ -24,6 +24,11 @@ std::string bytes_word(int64_t bytes) {
   return bytes < kMebibyte ? std::to_string(bytes) : std::to_string((bytes + kMebibyte - 1) / kMebibyte) + "MiB";
 }
 
+std::string name_of(CachePolicy policy) {
+  constexpr std::string_view kNames[] = {"LRU", "LFU", "Belady's policy", "expected wait"};
+  return std::string(row_of(kNames, policy));
+}
+
 std::string bytes_a_token(double bytes) { return bytes_text(std::llround(bytes)); }
 
 /// The row of a policy, `of` the first row of its budget.
@@ -44,7 +49,8 @@ std::string hits_sentence(const CacheBudgets& f) {
   const size_t told = told_budget(f);
   const auto hits = [&](CachePolicy policy) { return share_text(row_of_policy(f, told, policy).hit_rate.value_or(0)); };
   return "At " + bytes_text(f.budgets[told].bytes) + " LRU hits " + hits(CachePolicy::lru) + ", LFU " +
-         hits(CachePolicy::lfu) + ", and Belady's policy, which knows the future, " + hits(CachePolicy::belady) + ".";
+         hits(CachePolicy::lfu) + ", expected wait " + hits(CachePolicy::wait) +
+         ", and Belady's policy, which knows the future, " + hits(CachePolicy::belady) + ".";
 }
 
 std::string cliff_sentence(const CacheBudgets& f) {
@@ -56,11 +62,13 @@ std::string cliff_sentence(const CacheBudgets& f) {
 std::string disk_sentence(const CacheBudgets& f) {
   if (f.options.disk_bytes_per_s <= 0) return {};
   const size_t told = told_budget(f);
-  const CacheOfBudget &lru = row_of_policy(f, told, CachePolicy::lru), &lfu = row_of_policy(f, told, CachePolicy::lfu);
-  const CacheOfBudget& better = lfu.bytes_per_token < lru.bytes_per_token ? lfu : lru;
+  const CacheOfBudget* best = &row_of_policy(f, told, CachePolicy::lru);
+  for (const CachePolicy policy : {CachePolicy::lfu, CachePolicy::wait})
+    if (row_of_policy(f, told, policy).bytes_per_token < best->bytes_per_token) best = &row_of_policy(f, told, policy);
+  const CacheOfBudget& better = *best;
   if (!better.tokens_per_s) return "All experts that are wanted are in memory, so the disk does not limit the speed.";
   return "The disk allows at most " + rate_text(*better.tokens_per_s) + " tokens a second at " +
-         bytes_text(better.bytes) + " with " + (better.policy == CachePolicy::lru ? "LRU." : "LFU.");
+         bytes_text(better.bytes) + " with " + name_of(better.policy) + ".";
 }
 
 std::string next_sentence(const CacheBudgets& f) {
@@ -73,8 +81,9 @@ std::string next_sentence(const CacheBudgets& f) {
 
 std::string budgets_table(const CacheBudgets& f) {
   const bool timed = f.options.disk_bytes_per_s > 0;
-  Rows rows = {{"budget", "of experts", "LRU hits", "LFU", "Belady", "LRU reads", "LFU", "Belady"}};
-  if (timed) rows[0].insert(rows[0].end(), {"LRU tokens/s", "LFU", "Belady"});
+  Rows rows = {{"budget", "of experts", "LRU hits", "LFU",    "Belady",
+                "wait",   "LRU reads",  "LFU",      "Belady", "wait"}};
+  if (timed) rows[0].insert(rows[0].end(), {"LRU tokens/s", "LFU", "Belady", "wait"});
   for (size_t first = 0; first < f.budgets.size(); first += kCachePolicyCount) {
     const int64_t budget = f.budgets[first].bytes;
     std::vector<std::string> hits, reads, speeds;
@@ -100,7 +109,8 @@ Page page_of_cache(const CacheBudgets& f) {
       bytes_a_token(f.demand_bytes_per_token) + " that it takes\nof experts: of the " +
       bytes_text(f.demand.used_bytes) +
       " of those that the recording uses; the cache is empty at first\nBelady: drops what is used farthest ahead; no " +
-      "policy hits more if all experts are equally large\n" +
+      "policy hits more if all experts are equally large\nwait: drops what is expected to be used last, by how often each " +
+      "expert was used lately\n" +
       (f.options.disk_bytes_per_s > 0 ? "tokens/s: if reading were all that takes time\n" : "");
   return {{sentence_of(f.verdict), cliff_sentence(f), hits_sentence(f), disk_sentence(f), next_sentence(f)}, details};
 }

@@ -46,7 +46,7 @@ struct CacheBudgets {
   std::string verdict;
   std::vector<std::string> warnings;
 
-  /// The part of the reads of the better of LRU and LFU that Belady's policy saves, at the budget where it is largest.
+  /// The part of the reads of the best of LRU, LFU and expected wait that Belady's policy saves, at the budget where it is largest.
   double most_saved = 0;
 };
 

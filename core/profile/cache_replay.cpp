@@ -62,7 +62,10 @@ void find_next_uses(const TokenRoutes& routes, Uses& uses) {
 class Cache {
  public:
   Cache(const TokenRoutes& routes, const Uses& uses, const CacheCase& kind)
-      : routes_(routes), uses_(uses), policy_(kind.policy), budget_(kind.budget_bytes), entries_(experts_of(routes)) {}
+      : routes_(routes), uses_(uses), policy_(kind.policy), budget_(kind.budget_bytes), entries_(experts_of(routes)) {
+    if (policy_ == CachePolicy::wait)
+      chance_.resize(entries_.size()), longest_.resize(routes.layers, kUnknown);
+  }
 
   /// Hits and lookups of one call.
   CacheCount run(size_t number) {
@@ -83,7 +86,10 @@ class Cache {
       if (!e.resident) bytes_ += bytes;
       touch(e, key, u);
     }
-    evict(static_cast<int64_t>(number));
+    if (policy_ == CachePolicy::wait)
+      evict_by_wait(static_cast<int64_t>(number));
+    else
+      evict(static_cast<int64_t>(number));
     return count;
   }
 
@@ -112,6 +118,10 @@ class Cache {
     e.resident = true;
     ++e.uses;
     const auto now = static_cast<int64_t>(use);
+    if (policy_ == CachePolicy::wait) {
+      e.priority = {now, 0};
+      return;
+    }
     e.priority = policy_ == CachePolicy::lru   ? Priority(now, 0)
                  : policy_ == CachePolicy::lfu ? Priority(e.uses, now)
                                                : Priority(-uses_.next[use], now);
@@ -144,12 +154,60 @@ class Cache {
     for (const Place& place : kept) add(place);
   }
 
+  double wait_of(int64_t key, int32_t running) const {
+    const auto layer = static_cast<int32_t>(key / routes_.branches);
+    const int32_t layers_until = (layer - running - 1 + routes_.layers) % routes_.layers;
+    constexpr double kLeastChance = .001;
+    return static_cast<double>(layers_until) / routes_.layers + 1 / std::max(chance_[key], kLeastChance) - 1;
+  }
+
+  /// Whether `a` goes before `b`.
+  bool waits_longer(int64_t a, int64_t b, int32_t running) const {
+    const double of_a = wait_of(a, running), of_b = wait_of(b, running);
+    return of_a != of_b ? of_a > of_b : entries_[a].priority < entries_[b].priority;
+  }
+
+  /// Of a layer's resident experts that this call does not use, the one that waits longest; kNone if there is none.
+  int64_t longest_of_layer(int32_t layer, int64_t call, int32_t running) const {
+    int64_t longest = kNone;
+    for (int64_t key = int64_t{layer} * routes_.branches; key < (int64_t{layer} + 1) * routes_.branches; ++key)
+      if (entries_[key].resident && entries_[key].call != call &&
+          (longest == kNone || waits_longer(key, longest, running)))
+        longest = key;
+    return longest;
+  }
+
+  void evict_by_wait(int64_t call) {
+    const int32_t running = uses_.calls[call].layer;
+    constexpr double kKept = .93;
+    for (int64_t key = int64_t{running} * routes_.branches; key < (int64_t{running} + 1) * routes_.branches; ++key)
+      chance_[key] = kKept * chance_[key] + (entries_[key].call == call ? 1 - kKept : 0);
+    // Within a layer the order of waits changes only at its visits, and what the call before used may go now.
+    longest_[running] = kUnknown;
+    if (call > 0) longest_[uses_.calls[call - 1].layer] = kUnknown;
+    while (bytes_ > budget_) {
+      int64_t victim = kNone;
+      for (int32_t layer = 0; layer < routes_.layers; ++layer) {
+        int64_t& longest = longest_[layer];
+        if (longest == kUnknown) longest = longest_of_layer(layer, call, running);
+        if (longest != kNone && (victim == kNone || waits_longer(longest, victim, running))) victim = longest;
+      }
+      if (victim == kNone) return;
+      entries_[victim].resident = false;
+      longest_[victim / routes_.branches] = kUnknown;
+      bytes_ -= routes_.branch_bytes[victim / routes_.branches];
+    }
+  }
+
+  static constexpr int64_t kNone = -1, kUnknown = -2;
   const TokenRoutes& routes_;
   const Uses& uses_;
   const CachePolicy policy_;
   const int64_t budget_;
   std::vector<Entry> entries_;  // by layer and expert
   std::vector<Place> places_;   // a heap of all that is resident
+  std::vector<double> chance_;    // of `wait`, by layer and expert: that a visit of the layer uses it
+  std::vector<int64_t> longest_;  // of `wait`, by layer: who goes next, kNone or kUnknown
   int64_t bytes_ = 0;
 };
 

@@ -46,10 +46,10 @@ class ContractCacheTest : public QObject, private Imports {
     QVERIFY(json["judged"] == "decode" && json["tokens"] == 20 && json["steps"] == 20);
     QVERIFY(json["memory_bytes"] == 3000 && json["disk_bytes_per_s"] == 1e6);
     QVERIFY(json["cliff_bytes"] == 1000 && json["experts_bytes"] == 6000 && json["demand_bytes_per_token"] == 1000);
-    QCOMPARE(json["budgets"].size(), size_t{3});
-    const int hits[] = {8, 9, 11};
-    const char* const policies[] = {"lru", "lfu", "belady"};
-    for (size_t p = 0; p < 3; ++p) {
+    QCOMPARE(json["budgets"].size(), size_t{4});
+    const int hits[] = {8, 9, 11, 7};
+    const char* const policies[] = {"lru", "lfu", "belady", "wait"};
+    for (size_t p = 0; p < 4; ++p) {
       const Json& row = json["budgets"][p];
       QVERIFY2(row["policy"] == policies[p] && row["bytes"] == 3000, row.dump().c_str());
       QVERIFY2(row["decode"]["hits"] == hits[p] && row["decode"]["lookups"] == 20, row.dump().c_str());
@@ -74,8 +74,8 @@ class ContractCacheTest : public QObject, private Imports {
     // Seven, nought, one, two, three and four are read once each.
     QVERIFY2(last["bytes"] == 6000 && last["decode"]["hits"] == 14 && last["tokens_per_s"].is_null(),
              last.dump().c_str());
-    for (size_t i = 3; i < json["budgets"].size(); ++i) {
-      const Json &row = json["budgets"][i], &smaller = json["budgets"][i - 3];
+    for (size_t i = 4; i < json["budgets"].size(); ++i) {
+      const Json &row = json["budgets"][i], &smaller = json["budgets"][i - 4];
       QVERIFY(row["policy"] == smaller["policy"] && row["bytes"] > smaller["bytes"]);
       QVERIFY(row["bytes_per_token"] >= row["oracle_bytes_per_token"]);
     }

@@ -13,7 +13,7 @@ namespace {
 
 struct RatesOfBudget {
   int64_t mib;
-  double lru, lfu, belady;  // percent
+  double lru, lfu, belady, wait;  // percent
 };
 struct CachedTrace {
   const char* trace;
@@ -23,10 +23,16 @@ struct CachedTrace {
 constexpr CachedTrace kTraces[] = {
     {"qwen",
      784.7,
-     {{700, 0, 31.4, 53.6}, {1000, 37.7, 38.5, 62.7}, {2000, 56.5, 56.1, 79.4}, {4000, 80.3, 78.6, 92.7}}},
+     {{700, 0, 31.4, 53.6, 34.9},
+      {1000, 37.7, 38.5, 62.7, 42.9},
+      {2000, 56.5, 56.1, 79.4, 62.1},
+      {4000, 80.3, 78.6, 92.7, 83.3}}},
     {"gemma",
      676.4,
-     {{700, 35.4, 37, 56.4}, {1000, 36.1, 44.8, 65.7}, {2000, 62.2, 63.3, 80.6}, {4000, 81.9, 83.1, 92.9}}}};
+     {{700, 35.4, 37, 56.4, 38.9},
+      {1000, 36.1, 44.8, 65.7, 47.1},
+      {2000, 62.2, 63.3, 80.6, 65.5},
+      {4000, 81.9, 83.1, 92.9, 84.1}}}};
 
 }  // namespace
 
@@ -47,12 +53,12 @@ class CacheBudgetsTest : public QObject {
         CacheOptions options;
         options.session = session, options.memory_bytes = rates.mib << 20, options.disk_bytes_per_s = 1e9;
         const CacheBudgets figures = replay_budgets(options);
-        QCOMPARE(figures.budgets.size(), size_t{3});
+        QCOMPARE(figures.budgets.size(), size_t{4});
         QVERIFY(figures.token_by_token && figures.demand.decode);
         QCOMPARE(figures.demand.tokens, int64_t{128});
         QVERIFY(std::abs(static_cast<double>(figures.cliff_bytes) / 0x1p20 - known.cliff_mib) < .05);
-        const double percent[] = {rates.lru, rates.lfu, rates.belady};
-        for (size_t p = 0; p < 3; ++p) {
+        const double percent[] = {rates.lru, rates.lfu, rates.belady, rates.wait};
+        for (size_t p = 0; p < 4; ++p) {
           const CacheOfBudget& row = figures.budgets[p];
           QVERIFY2(row.hit_rate && std::abs(100 * *row.hit_rate - percent[p]) < .051,
                    (std::string(known.trace) + " " + std::to_string(rates.mib) + " " + std::string(to_text(row.policy)))

@@ -85,13 +85,26 @@ CacheCount plainly_replayed(const TokenRoutes& routes, CachePolicy policy, int64
     // The larger, the sooner it goes.
     const auto rank = [&](const Key& key) {
       int64_t past = 0, last = -1, next = std::numeric_limits<int64_t>::max();
+      if (policy == CachePolicy::wait) {
+        // A layer is visited once a step, its last time at or before this call.
+        double chance = 0;
+        for (int64_t visit = key.first; visit <= c; visit += routes.layers) {
+          const bool used = std::find(calls[visit].begin(), calls[visit].end(), key) != calls[visit].end();
+          chance = .93 * chance + (used ? 1 - .93 : 0);
+        }
+        for (const Used& use : uses[key])
+          if (use.call <= c) last = use.at;
+        int32_t until = 0;
+        while ((c + 1 + until) % routes.layers != key.first) ++until;
+        return std::pair(static_cast<double>(until) / routes.layers + 1 / std::max(chance, .001) - 1, -last);
+      }
       for (const Used& use : uses[key]) {
         if (use.call <= c) ++past, last = use.at;
         if (use.call > c) next = std::min(next, use.call);
       }
-      return policy == CachePolicy::lru   ? std::pair(-last, int64_t{0})
-             : policy == CachePolicy::lfu ? std::pair(-past, -last)
-                                          : std::pair(next, -last);
+      return policy == CachePolicy::lru   ? std::pair(-static_cast<double>(last), int64_t{0})
+             : policy == CachePolicy::lfu ? std::pair(-static_cast<double>(past), -last)
+                                          : std::pair(static_cast<double>(next), -last);
     };
     while (bytes > budget) {
       const Key* victim = nullptr;
@@ -130,7 +143,7 @@ class CacheReplayTest : public QObject {
   Q_OBJECT
  private slots:
   void policies_are_found_by_their_words() {
-    for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::belady})
+    for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::belady, CachePolicy::wait})
       QVERIFY(cache_policy(to_text(policy)) == policy);
     QVERIFY(to_text(CachePolicy::belady) == "belady" && !cache_policy("") && !cache_policy("random"));
   }
@@ -166,7 +179,7 @@ class CacheReplayTest : public QObject {
       const TokenRoutes routes = drawn_routes(random);
       std::vector<CacheCase> cases;
       for (const int64_t budget : {0, 20, 55, 100, 180})
-        for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::belady})
+        for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::belady, CachePolicy::wait})
           cases.push_back({policy, budget});
       const std::vector<CacheReplay> replays = replay_caches(routes, cases);
       QCOMPARE(replays.size(), cases.size());
@@ -217,7 +230,7 @@ class CacheReplayTest : public QObject {
       for (int32_t& e : experts) e = static_cast<int32_t>(std::min(random() % 8, random() % 8));
       const TokenRoutes routes = decoded(experts, 8);
       for (const int64_t budget : {10, 30, 50})
-        for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu})
+        for (const CachePolicy policy : {CachePolicy::lru, CachePolicy::lfu, CachePolicy::wait})
           QVERIFY(hits(routes, policy, budget) <= hits(routes, CachePolicy::belady, budget));
     }
   }
