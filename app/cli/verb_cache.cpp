@@ -109,8 +109,8 @@ Page page_of_cache(const CacheBudgets& f) {
       bytes_a_token(f.demand_bytes_per_token) + " that it takes\nof experts: of the " +
       bytes_text(f.demand.used_bytes) +
       " of those that the recording uses; the cache is empty at first\nBelady: drops what is used farthest ahead; no " +
-      "policy hits more if all experts are equally large\nwait: drops what is expected to be used last, by how often it " +
-      "was used lately\n" +
+      "policy hits more if all experts are equally large\n" +
+      "wait: drops what is expected to be used last, by how often it was used lately\n" +
       (f.options.disk_bytes_per_s > 0 ? "tokens/s: if reading were all that takes time\n" : "");
   return {{sentence_of(f.verdict), cliff_sentence(f), hits_sentence(f), disk_sentence(f), next_sentence(f)}, details};
 }
