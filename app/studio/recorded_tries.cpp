@@ -21,14 +21,6 @@ Intervention in_order(Intervention change) {
   return change;
 }
 
-/// The largest load as a multiple of the even share; 0: there is no load.
-double largest_share(const std::vector<int64_t>& load) {
-  const int64_t sum = std::accumulate(load.begin(), load.end(), int64_t{0});
-  if (sum == 0) return 0;
-  return static_cast<double>(*std::max_element(load.begin(), load.end())) * static_cast<double>(load.size()) /
-         static_cast<double>(sum);
-}
-
 QString changed_of(int64_t changed, int64_t of) {
   return tr_recorded("%1 of %2").arg(views::count_text(changed), views::counted_text(of, "choice"));
 }
@@ -51,6 +43,13 @@ QString refusal_of_recording(const RunLine& run) {
   if (!run.decisions)
     return tr_recorded("This run holds sums and no single choices, so none can be changed: record choices.");
   return {};
+}
+
+double largest_share(const std::vector<int64_t>& load) {
+  const int64_t sum = std::accumulate(load.begin(), load.end(), int64_t{0});
+  if (sum == 0) return 0;
+  return static_cast<double>(*std::max_element(load.begin(), load.end())) * static_cast<double>(load.size()) /
+         static_cast<double>(sum);
 }
 
 QString text_of(const RecordedTry& one) {

@@ -28,6 +28,8 @@ struct RecordedTries {
 std::string name_of_recording(const SessionOverview& session, int64_t run);
 /// Why no choice of the run can be changed, in a sentence; empty: choices can.
 QString refusal_of_recording(const RunLine& run);
+/// The largest load as a multiple of the even share; 0: there is no load.
+double largest_share(const std::vector<int64_t>& load);
 /// The row of a try: its change, and below it what it does, a line each.
 QString text_of(const RecordedTry& one);
 /// "choices.safetensors"

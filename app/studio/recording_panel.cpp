@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QClipboard>
+#include <QDialog>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
@@ -12,12 +13,14 @@
 #include <QPushButton>
 #include <QSignalBlocker>
 #include <QVBoxLayout>
+#include <algorithm>
 #include <span>
 #include <utility>
 
 #include "app/studio/branch_switch.h"
 #include "app/studio/fault_line.h"
 #include "app/studio/file_field.h"
+#include "app/studio/recorded_comparison.h"
 #include "core/base/bounded_number.h"
 #include "core/base/error.h"
 #include "views/words/figure_text.h"
@@ -89,12 +92,16 @@ void RecordingPanel::add_tries() {
     to->addWidget(button);
     return button;
   };
-  write_ = add(rows, tr("Write choices"), tr("The choices of the try on show, for a program that replays them"));
+  auto* menus = new QHBoxLayout();
+  rows->addLayout(menus);
+  write_ = add(menus, tr("Write choices"), tr("The choices of the try on show, for a program that replays them"));
+  compare_ = add(menus, tr("Compare with"), tr("The try on show beside another one, in a table"));
   auto* below = new QHBoxLayout();
   rows->addLayout(below);
   copy_ = add(below, tr("Copy command"), tr("The command line that writes the choices of the try on show"));
   save_ = add(below, tr("Save..."),
               tr("The change as a configuration, for `run --config` where the model itself is at hand"));
+  add_compared(compare_);
   add_formats(write_);
   connect(list_, &QListWidget::currentRowChanged, this, [this](int row) {
     // The list is made anew for another try: after the click, and not within it.
@@ -135,6 +142,31 @@ void RecordingPanel::add_formats(QPushButton* button) {
     });
   }
   button->setMenu(menu);
+}
+
+void RecordingPanel::add_compared(QPushButton* button) {
+  auto* menu = new QMenu(button);
+  menu->setAccessibleName(tr("Tries to compare with"));
+  connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+    menu->clear();
+    const RecordedTries* known = tries();
+    if (!known) return;
+    for (size_t number = 0; number < known->all.size(); ++number) {
+      if (number == known->shown) continue;
+      // An ampersand in a router's name is no key.
+      QAction* action = menu->addAction(headline_of(known->all[number]).replace('&', "&&"));
+      connect(action, &QAction::triggered, this, [this, number] { show_comparison(number); });
+    }
+  });
+  button->setMenu(menu);
+}
+
+void RecordingPanel::show_comparison(size_t number) {
+  const RecordedTries* known = tries();
+  if (!known || number >= known->all.size()) return;
+  // The older try comes first, whichever is on show.
+  const auto [first, second] = std::minmax(number, known->shown);
+  make_comparison_dialog(known->all[first], known->all[second], window())->open();
 }
 
 void RecordingPanel::ask(const Change& change) {
@@ -222,6 +254,7 @@ void RecordingPanel::refresh() {
   show(k_, change.k > 0 ? QString::number(change.k) : QString());
   show(force_, QString::fromStdString(change.force));
   for (QPushButton* button : {copy_, write_, save_}) button->setEnabled(open && !change.empty());
+  compare_->setEnabled(open && known->all.size() > 1);
   refresh_tries();
 }
 

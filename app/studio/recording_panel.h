@@ -51,6 +51,9 @@ class RecordingPanel : public QWidget {
                       std::function<void(const QString& text, Intervention& change)> take);
   void add_tries();
   void add_formats(QPushButton* button);
+  void add_compared(QPushButton* button);
+  /// The try on show beside another one. A number beyond the list does nothing.
+  void show_comparison(size_t number);
   void ask(const Change& change);
   void take(const std::string& recording, const RecordedTry& counted);
   void show_try(size_t number);
@@ -71,7 +74,7 @@ class RecordingPanel : public QWidget {
   BranchSwitch* branches_;
   QLineEdit *k_, *force_;
   QListWidget* list_;
-  QPushButton *copy_, *write_, *save_;
+  QPushButton *compare_, *copy_, *write_, *save_;
 };
 
 }  // namespace stormcell::studio

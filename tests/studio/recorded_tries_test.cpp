@@ -5,6 +5,7 @@
 #include <QAction>
 #include <QCheckBox>
 #include <QClipboard>
+#include <QDialog>
 #include <QFile>
 #include <QFileDialog>
 #include <QGuiApplication>
@@ -12,12 +13,14 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
+#include <QTableView>
 #include <QTemporaryDir>
 
 #include "app/studio/command_line.h"
 #include "app/studio/fault_line.h"
 #include "app/studio/main_window.h"
 #include "app/studio/notice_bar.h"
+#include "app/studio/recorded_comparison.h"
 #include "app/studio/recording_panel.h"
 #include "app/studio/trace_import.h"
 #include "app/studio/what_if_pages.h"
@@ -107,6 +110,46 @@ class RecordedTriesTest : public QObject {
     QCOMPARE(lines[3], QString("largest load of first: 2.00\u00d7 its even share before, 2.00\u00d7 after"));
   }
 
+  void two_tries_stand_beside_each_other_with_what_differs() {
+    const AllowBlocking now;
+    const auto counted = [&](std::vector<BranchOff> off) {
+      RecordedTry one;
+      one.change.off = std::move(off);
+      one.figures = count_replay(scored_.toStdString() + "#1", one.change);
+      return one;
+    };
+    const RecordedTry first = counted({{"first", 1}}), both = counted({{"first", 1}, {"first", 2}});
+    const views::Table table = compare_tries(first, both);
+    QCOMPARE(table.columns.size(), size_t{4});
+    QCOMPARE(table.columns[1].name, QString("first/1 off"));
+    QCOMPARE(table.columns[2].name, QString("first/1 off, first/2 off"));
+    const auto count_of = [](const views::Table& of, const QString& name, size_t column) -> qlonglong {
+      for (const auto& row : of.rows)
+        if (std::get<QString>(row[0]) == name) return std::get<qlonglong>(row[column]);
+      return -1;
+    };
+    // Loads by the fixture's own arithmetic; a branch that both tries load alike has no row.
+    const auto less = trace_.loads(0, 2, {1}), more = trace_.loads(0, 2, {1, 2}), recorded = trace_.loads(0, 2);
+    QVERIFY(less[2] != more[2]);
+    for (size_t b = 0; b < less.size(); ++b) {
+      const QString name = QString("first/%1: choices").arg(b);
+      QCOMPARE(count_of(table, name, 1), less[b] == more[b] ? -1 : qlonglong(less[b]));
+      QCOMPARE(count_of(table, name, 2), less[b] == more[b] ? -1 : qlonglong(more[b]));
+      QCOMPARE(count_of(table, name, 3), less[b] == more[b] ? -1 : qlonglong(more[b] - less[b]));
+    }
+    QCOMPARE(count_of(table, "first: choices that differ from the recorded ones", 1), qlonglong(recorded[1]));
+    QCOMPARE(count_of(table, "first: choices that differ from the recorded ones", 2),
+             qlonglong(recorded[1] + recorded[2]));
+    QCOMPARE(count_of(table, "second: choices that differ from the recorded ones", 2), qlonglong(0));
+    // The recording as it is was not counted: its loads are those before the change.
+    const views::Table with_recorded = compare_tries(RecordedTry(), first);
+    QCOMPARE(with_recorded.columns[1].name, QString("as it was recorded"));
+    QCOMPARE(count_of(with_recorded, "first/1: choices", 1), qlonglong(recorded[1]));
+    QCOMPARE(count_of(with_recorded, "first/1: choices", 2), qlonglong(0));
+    QCOMPARE(count_of(with_recorded, "tokens that take other branches", 1), qlonglong(0));
+    QCOMPARE(count_of(with_recorded, "tokens that take other branches", 2), qlonglong(first.figures.changed_tokens));
+  }
+
   void the_order_of_branches_makes_no_other_try() {
     RecordedTries tries;
     QCOMPARE(tries.find({}), std::optional<size_t>(0));
@@ -176,6 +219,33 @@ class RecordedTriesTest : public QObject {
     QCOMPARE(QGuiApplication::clipboard()->text(),
              QString("stormcell what-if %1 --off first/1 --off first/2 --format megatron -o choices.safetensors")
                  .arg(shell_quoted(scored_ + "#1")));
+  }
+
+  void the_try_on_show_is_compared_with_another_one() {
+    MainWindow window;
+    open(window, scored_);
+    auto* panel = window.findChild<RecordingPanel*>();
+    QTRY_VERIFY(panel->isVisible());
+    auto* compare = button(*panel, "Compare with");
+    QVERIFY(compare && !compare->isEnabled());  // there is no second try
+    choose(window, "first", 1);
+    QTRY_VERIFY(button(*panel, "Switch the branch off")->isEnabled());
+    QTest::mouseClick(button(*panel, "Switch the branch off"), Qt::LeftButton);
+    QTRY_VERIFY(compare->isEnabled() && !window.runs().running());
+    emit compare->menu()->aboutToShow();
+    QCOMPARE(compare->menu()->actions().size(), 1);
+    QCOMPARE(compare->menu()->actions()[0]->text(), QString("as it was recorded"));
+    compare->menu()->actions()[0]->trigger();
+    auto* dialog = window.findChild<QDialog*>("compared-tries");
+    QVERIFY(dialog && dialog->isVisible());
+    const auto* table = dialog->findChild<QTableView*>();
+    QCOMPARE(table->model()->headerData(1, Qt::Horizontal).toString(), QString("as it was recorded"));
+    QCOMPARE(table->model()->headerData(2, Qt::Horizontal).toString(), QString("first/1 off"));
+    QVERIFY(table->model()->rowCount() > 4);
+    QTest::mouseClick(button(*dialog, "Copy as CSV"), Qt::LeftButton);
+    QVERIFY2(QGuiApplication::clipboard()->text().startsWith("Figure,"),
+             qPrintable(QGuiApplication::clipboard()->text()));
+    dialog->close();
   }
 
   void choices_are_written_for_a_program_and_refused_for_one_that_takes_none() {
