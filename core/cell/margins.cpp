@@ -46,7 +46,7 @@ float margin_of_cell(const DecisionRecord& d, int64_t i, int32_t branches, int32
     const bool is_chosen = std::any_of(chosen.begin(), chosen.end(), [b](int32_t c) { return branch_of(c) == b; });
     is_chosen ? last = std::min(last, scores[b]) : first = std::max(first, scores[b]);
   }
-  // Where a bias or groups of branches chose, too, the scores alone do not tell the distance to the cut.
+  // The scores alone do not tell the distance to the cut if a bias or groups of branches chose, too.
   return std::isfinite(last) && std::isfinite(first) && last >= first ? last - first : kUnknown;
 }
 

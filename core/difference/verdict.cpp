@@ -16,6 +16,8 @@ namespace {
 constexpr double kMostlyTies = .85, kFirstAgrees = .9, kUnlike = .5, kOtherWeights = .2;
 constexpr const char* kRecordScores =
     "record scores with profile --record-scores, or margins with a recorder (list: stormcell recorder)";
+// A bias or groups of branches overruled the scores, so more scores would tell no more.
+constexpr const char* kRecordMargins = "record margins with a recorder (list: stormcell recorder)";
 constexpr const char* kRecordWeights = "record weights with stormcell recorder transformers-5, pytorch or llama-cpp";
 
 std::string percent(double share) {
@@ -86,7 +88,7 @@ void tell_missing(const HeldParts& held, const DifferenceFigures& f, DiffVerdict
   std::string record;
   if (f.differing > 0 && !held.margins && verdict.cause.empty()) {
     verdict.cannot_be_told.emplace_back(to_text(DiffCause::router_precision));
-    record = with_servers(kRecordScores, held.margins_how);
+    record = held.scores ? kRecordMargins : with_servers(kRecordScores, held.margins_how);
   }
   if (!held.weights) {
     for (const DiffCause cause :
@@ -121,7 +123,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
       unlike.evidence += "; at the first router they have " + percent(at_first) + " of their choices in common";
     return set_cause(unlike, verdict);
   }
-  verdict.evidence = evidence + "; why cannot be told from ids";
+  verdict.evidence = evidence + "; why cannot be told from " + (held.scores ? "these scores" : "ids");
   verdict.next = "the margins of the cells that differ: near ties are chance, others are not";
 }
 
@@ -129,7 +131,7 @@ void judge_rest(const HeldParts& held, const DifferenceFigures& f, DiffVerdict& 
 
 void judge(const SampledChoices& sample, const HeldParts& held, DifferenceFigures& f) {
   DiffVerdict& verdict = f.verdict;
-  if (!held.margins) f.record_margins = with_servers(kRecordScores, held.margins_how);
+  if (!held.margins) f.record_margins = held.scores ? kRecordMargins : with_servers(kRecordScores, held.margins_how);
   std::vector<FoundCause> found;
   if (f.exchanged > 0)
     found.push_back({DiffCause::requests_exchanged, 1,

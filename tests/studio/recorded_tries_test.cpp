@@ -166,7 +166,7 @@ class RecordedTriesTest : public QObject {
     QCOMPARE(list->currentRow(), 2);
     QTest::mouseClick(list->viewport(), Qt::LeftButton, {}, list->visualItemRect(list->item(1)).center());
     QTRY_VERIFY(off->isEnabled());  // first/2 is on again
-    // What was tried is not counted again, whichever way leads to it.
+    // A change that was tried is not counted again, whichever way leads to it.
     QSignalSpy work(panel, &RecordingPanel::work_wanted);
     QTest::mouseClick(off, Qt::LeftButton);
     QTRY_COMPARE(list->currentRow(), 2);
