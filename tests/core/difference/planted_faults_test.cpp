@@ -284,6 +284,20 @@ class PlantedFaultsTest : public QObject {
                said(pair, f).c_str());
     }
   }
+
+  /// Scores without the bias that chose tell no near ties, so they accuse nobody, and more scores are not asked for.
+  void scores_that_a_bias_overruled_accuse_nobody() {
+    const MadeRule biased{.k = 4, .sigmoid = true, .bias_chooses = true};
+    const MadeParts kept{.margins = false, .scores = true};
+    for (const MadeSize& size : {kSmall, kWide, kDense}) {
+      const PlantedPair pair{"biased", "", record(MadeModel(size), biased), record(MadeModel(size, .03), biased),
+                             kept,     kept};
+      const DifferenceFigures f = diff_of(pair, folder_);
+      QVERIFY2(f.differing > 0 && f.verdict.cause.empty() && !f.near_ties, said(pair, f).c_str());
+      QVERIFY2(f.verdict.evidence.ends_with("cannot be told from these scores"), said(pair, f).c_str());
+      QVERIFY2(f.verdict.record.starts_with("record margins with a recorder"), said(pair, f).c_str());
+    }
+  }
 };
 
 STORMCELL_TEST(PlantedFaultsTest)
